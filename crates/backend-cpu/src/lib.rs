@@ -1,0 +1,1 @@
+//! The CPU device: kernels with run-time dispatch, thread pool, arena.

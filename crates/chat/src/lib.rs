@@ -1,0 +1,1 @@
+//! Chat messages to prompts through the model's own template.

@@ -1,0 +1,1 @@
+//! Op cases and tiny models on any device, against the reference.

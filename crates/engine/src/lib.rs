@@ -1,0 +1,1 @@
+//! Sequences in, tokens out: the library API of minfer.

@@ -1,0 +1,1 @@
+//! The GGUF file format: parse, write, split and merge, memory map.

@@ -1,0 +1,1 @@
+//! The declarative compute graph: ops, builder, verifier, dump.

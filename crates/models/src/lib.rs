@@ -1,0 +1,1 @@
+//! Architectures: typed configurations, weight lists, graph builders.

@@ -1,0 +1,1 @@
+//! The device contract, and the planner from Graph to Program.

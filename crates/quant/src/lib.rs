@@ -1,0 +1,1 @@
+//! Scalar types and block formats: bytes to numbers and back.

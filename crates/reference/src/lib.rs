@@ -1,0 +1,1 @@
+//! The executable definition of every op, and a device made of it.

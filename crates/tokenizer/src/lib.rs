@@ -1,0 +1,1 @@
+//! GGUF vocabularies as tokenizers, and an incremental decoder.
