@@ -1,0 +1,216 @@
+//! The table of weight formats: one row per format makes the enum, its ids, names and sizes, and
+//! routes decode and encode to the format's file.
+
+use crate::error::Error;
+use crate::float::F16_MAX;
+use crate::format;
+
+/// Rows are `Variant = GGUF id, file in format/, encoder`. The encoder is `any` (every `f32` is
+/// accepted, rounded as IEEE says), `ranged` (|x| <= 65504, else an error) or `none`.
+macro_rules! quants {
+    ($( $(#[$doc:meta])* $variant:ident = $id:literal, $file:ident, $encoder:ident; )*) => {
+        /// A format in which weights are stored.
+        ///
+        /// A row of values is cut into blocks of [`block_len`](Quant::block_len) values, each
+        /// stored in [`block_bytes`](Quant::block_bytes) bytes; blocks follow each other without
+        /// gaps.
+        #[allow(non_camel_case_types, reason = "variants keep the names of the GGUF formats")]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Quant {
+            $( $(#[$doc])* $variant, )*
+        }
+
+        impl Quant {
+            /// Every format, in the order of the table.
+            pub const ALL: &[Self] = &[$( Self::$variant, )*];
+
+            /// The one name of the format in files, dumps and documents, such as `q4_k`.
+            pub const fn name(self) -> &'static str {
+                match self { $( Self::$variant => stringify!($file), )* }
+            }
+
+            /// The type id that stands for the format in a GGUF file.
+            pub const fn gguf_id(self) -> u32 {
+                match self { $( Self::$variant => $id, )* }
+            }
+
+            /// The format of a GGUF type id, if it is in the table.
+            pub const fn from_gguf_id(id: u32) -> Option<Self> {
+                match id { $( $id => Some(Self::$variant), )* _ => None }
+            }
+
+            /// Values in one block.
+            pub const fn block_len(self) -> usize {
+                match self { $( Self::$variant => format::$file::LEN, )* }
+            }
+
+            /// Bytes of one block.
+            pub const fn block_bytes(self) -> usize {
+                match self { $( Self::$variant => format::$file::BYTES, )* }
+            }
+
+            /// Whether [`encode`](Quant::encode) exists for the format.
+            pub const fn can_encode(self) -> bool {
+                match self { $( Self::$variant => quants!(@can $encoder), )* }
+            }
+
+            fn decode_blocks(self, bytes: &[u8], out: &mut [f32]) {
+                match self {
+                    $( Self::$variant => each_block(bytes, out, format::$file::decode), )*
+                }
+            }
+
+            fn encode_blocks(self, values: &[f32], out: &mut [u8]) -> Result<(), Error> {
+                match self {
+                    $( Self::$variant => quants!(@encode $encoder self $file values out), )*
+                }
+            }
+        }
+    };
+    (@can none) => { false };
+    (@can $encoder:ident) => { true };
+    (@encode none $self:ident $file:ident $values:ident $out:ident) => {
+        Err(Error::NoEncoder { format: $self.name() })
+    };
+    (@encode any $self:ident $file:ident $values:ident $out:ident) => {{
+        each_block($values, $out, format::$file::encode);
+        Ok(())
+    }};
+    (@encode ranged $self:ident $file:ident $values:ident $out:ident) => {{
+        $self.check_range($values)?;
+        each_block($values, $out, format::$file::encode);
+        Ok(())
+    }};
+}
+
+quants! {
+    /// IEEE binary32.
+    F32 = 0, f32, any;
+    /// IEEE binary16.
+    F16 = 1, f16, any;
+    /// The upper half of a binary32.
+    BF16 = 30, bf16, any;
+    /// 4 bits and a scale per 32 values: 4.5 bits a value.
+    Q4_0 = 2, q4_0, ranged;
+    /// 4 bits, a scale and a minimum per 32 values: 5 bits a value.
+    Q4_1 = 3, q4_1, ranged;
+    /// 8 bits and a scale per 32 values: 8.5 bits a value.
+    Q8_0 = 8, q8_0, ranged;
+    /// 6 bits, 16 sub-scales per 256 values: 6.5625 bits a value.
+    Q6_K = 14, q6_k, ranged;
+}
+
+impl Quant {
+    /// The format called `name`, in any case (`Q4_K`, `q4_k`).
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|quant| quant.name().eq_ignore_ascii_case(name))
+    }
+
+    /// The name of a GGUF type id that exists but is not in the table, for an error message.
+    pub const fn unsupported_name(id: u32) -> Option<&'static str> {
+        Some(match id {
+            4 => "Q4_2",
+            5 => "Q4_3",
+            9 => "Q8_1",
+            16 => "IQ2_XXS",
+            17 => "IQ2_XS",
+            18 => "IQ3_XXS",
+            19 => "IQ1_S",
+            21 => "IQ3_S",
+            22 => "IQ2_S",
+            24 => "I8",
+            25 => "I16",
+            26 => "I32",
+            27 => "I64",
+            28 => "F64",
+            29 => "IQ1_M",
+            31 => "Q4_0_4_4",
+            32 => "Q4_0_4_8",
+            33 => "Q4_0_8_8",
+            34 => "TQ1_0",
+            35 => "TQ2_0",
+            36 => "IQ4_NL_4_4",
+            37 => "IQ4_NL_4_8",
+            38 => "IQ4_NL_8_8",
+            40 => "NVFP4",
+            41 => "Q1_0",
+            _ => return None,
+        })
+    }
+
+    /// Bytes of a row of `cols` values.
+    ///
+    /// # Errors
+    /// [`Error::RowLength`] unless `cols` is a multiple of the block length;
+    /// [`Error::RowTooLarge`] when the product does not fit.
+    pub fn row_bytes(self, cols: usize) -> Result<usize, Error> {
+        let block_len = self.block_len();
+        if !cols.is_multiple_of(block_len) {
+            return Err(Error::RowLength { format: self.name(), cols, block_len });
+        }
+        (cols / block_len)
+            .checked_mul(self.block_bytes())
+            .ok_or(Error::RowTooLarge { format: self.name(), cols })
+    }
+
+    /// Decodes whole blocks: `bytes` holds exactly `out.len()` values.
+    ///
+    /// # Errors
+    /// [`Error::RowLength`] or [`Error::ByteLength`] when the two lengths do not belong together;
+    /// nothing is written then. Every bit pattern decodes to something.
+    pub fn decode(self, bytes: &[u8], out: &mut [f32]) -> Result<(), Error> {
+        self.check_lengths(out.len(), bytes.len())?;
+        self.decode_blocks(bytes, out);
+        Ok(())
+    }
+
+    /// Encodes whole blocks: `out` takes exactly `values.len()` values.
+    ///
+    /// `f32`, `f16` and `bf16` accept every value and round to nearest, ties to even (a finite
+    /// value beyond the `f16` range becomes infinite). All others accept finite values up to
+    /// 65504 in magnitude.
+    ///
+    /// # Errors
+    /// [`Error::NoEncoder`], [`Error::ValueOutOfRange`], and those of [`decode`](Quant::decode);
+    /// nothing is written then.
+    pub fn encode(self, values: &[f32], out: &mut [u8]) -> Result<(), Error> {
+        self.check_lengths(values.len(), out.len())?;
+        self.encode_blocks(values, out)
+    }
+
+    fn check_lengths(self, values: usize, found: usize) -> Result<(), Error> {
+        let expected = self.row_bytes(values)?;
+        if expected == found {
+            return Ok(());
+        }
+        Err(Error::ByteLength { format: self.name(), values, expected, found })
+    }
+
+    fn check_range(self, values: &[f32]) -> Result<(), Error> {
+        match values.iter().position(|value| !in_range(*value)) {
+            None => Ok(()),
+            Some(index) => {
+                Err(Error::ValueOutOfRange { format: self.name(), index, value: values[index] })
+            }
+        }
+    }
+}
+
+/// False for NaN and infinities too.
+fn in_range(value: f32) -> bool {
+    value.abs() <= F16_MAX
+}
+
+/// Runs `step` over corresponding blocks; the caller has checked that the lengths match.
+fn each_block<A, B, const N: usize, const M: usize>(
+    from: &[A],
+    to: &mut [B],
+    step: impl Fn(&[A; N], &mut [B; M]),
+) {
+    let (from, from_rest) = from.as_chunks::<N>();
+    let (to, to_rest) = to.as_chunks_mut::<M>();
+    debug_assert!(from_rest.is_empty() && to_rest.is_empty() && from.len() == to.len());
+    for (source, target) in from.iter().zip(to) {
+        step(source, target);
+    }
+}
