@@ -1,0 +1,165 @@
+//! The tensor table: what is in the file, in which format, and where.
+//!
+//! A table entry becomes a [`Tensor`] only when its format is known, its shape is whole blocks, and
+//! its bytes lie in the file right behind the tensor before it.
+
+use std::collections::HashSet;
+
+use minfer_quant::Quant;
+
+use crate::error::{Error, Result};
+use crate::limits::{DIMENSIONS, TENSOR_NAME_BYTES};
+use crate::read::Cursor;
+
+/// Formats that other programs write and this one does not read, by type id: so that a refusal can
+/// name them. Ids 4, 5, 31 to 33 and 36 to 38 were retired by the format.
+const OTHER_FORMATS: &[(u32, &str)] = &[
+    (4, "Q4_2"),
+    (5, "Q4_3"),
+    (9, "Q8_1"),
+    (16, "IQ2_XXS"),
+    (17, "IQ2_XS"),
+    (18, "IQ3_XXS"),
+    (19, "IQ1_S"),
+    (21, "IQ3_S"),
+    (22, "IQ2_S"),
+    (24, "I8"),
+    (25, "I16"),
+    (26, "I32"),
+    (27, "I64"),
+    (28, "F64"),
+    (29, "IQ1_M"),
+    (31, "Q4_0_4_4"),
+    (32, "Q4_0_4_8"),
+    (33, "Q4_0_8_8"),
+    (34, "TQ1_0"),
+    (35, "TQ2_0"),
+    (36, "IQ4_NL_4_4"),
+    (37, "IQ4_NL_4_8"),
+    (38, "IQ4_NL_8_8"),
+    (40, "NVFP4"),
+];
+
+/// One tensor of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tensor {
+    /// Unique name.
+    pub name: String,
+    /// Format of the data.
+    pub quant: Quant,
+    /// One to four dimensions; `dims[0]` is the length of a contiguous row.
+    pub dims: Vec<u64>,
+    /// Index into [`crate::File::parts`].
+    pub part: usize,
+    /// Where the data start, in bytes from the start of the part.
+    pub offset: u64,
+    /// Length of the data in bytes.
+    pub bytes: u64,
+}
+
+impl Tensor {
+    /// Values in the tensor: the product of its dimensions.
+    pub fn elements(&self) -> u64 {
+        self.dims.iter().product()
+    }
+}
+
+/// A table entry as it stands in the file, its shape checked.
+struct Entry {
+    name: String,
+    quant: Quant,
+    dims: Vec<u64>,
+    bytes: u64,
+    offset: u64,
+}
+
+/// Reads `count` entries and places them in a file of `file_bytes` bytes whose data start at the
+/// next multiple of `alignment`. Tensors are given part 0.
+pub(crate) fn parse(
+    cursor: &mut Cursor<'_>,
+    count: u64,
+    alignment: u64,
+    file_bytes: u64,
+) -> Result<Vec<Tensor>> {
+    let mut entries = Vec::new();
+    for _ in 0..count {
+        entries.push(parse_entry(cursor)?);
+    }
+    refuse_duplicates(entries.iter().map(|entry| entry.name.as_str()))?;
+    let mut tensors = Vec::with_capacity(entries.len());
+    let mut expected = Some(0);
+    let start = cursor.offset().checked_next_multiple_of(alignment);
+    for Entry { name, quant, dims, bytes, offset: found } in entries {
+        let at = expected.unwrap_or(u64::MAX);
+        if found != at {
+            return Err(Error::TensorOffset { name, expected: at, found });
+        }
+        let offset = start.and_then(|start| start.checked_add(found)).unwrap_or(u64::MAX);
+        if offset.checked_add(bytes).is_none_or(|end| end > file_bytes) && bytes > 0 {
+            return Err(Error::TensorRange { name, offset, bytes, file_bytes });
+        }
+        expected = found.checked_add(bytes).and_then(|end| end.checked_next_multiple_of(alignment));
+        tensors.push(Tensor { name, quant, dims, part: 0, offset: offset.min(file_bytes), bytes });
+    }
+    Ok(tensors)
+}
+
+/// An error naming the first name that appears a second time.
+pub(crate) fn refuse_duplicates<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
+    let mut seen = HashSet::with_capacity(names.size_hint().0);
+    for name in names {
+        if !seen.insert(name) {
+            return Err(Error::DuplicateTensor { name: name.to_owned() });
+        }
+    }
+    Ok(())
+}
+
+fn parse_entry(cursor: &mut Cursor<'_>) -> Result<Entry> {
+    let at = cursor.offset();
+    let name = cursor.string(TENSOR_NAME_BYTES, "a tensor's name")?;
+    let name = match std::str::from_utf8(name) {
+        Ok(name) if !name.is_empty() => name.to_owned(),
+        _ => return Err(Error::TensorName { offset: at }),
+    };
+    let at = cursor.offset();
+    let count = cursor.u32("a tensor's number of dimensions")?;
+    if u64::from(count) > DIMENSIONS.value {
+        return Err(Error::Limit {
+            limit: DIMENSIONS,
+            what: "a tensor's number of dimensions",
+            found: count.into(),
+            offset: at,
+        });
+    }
+    let mut dims = Vec::with_capacity(count as usize);
+    for _ in 0..count {
+        dims.push(cursor.u64("a tensor's dimension")?);
+    }
+    let id = cursor.u32("a tensor's type")?;
+    let offset = cursor.u64("a tensor's offset")?;
+    let Some(quant) = Quant::from_gguf_id(id) else {
+        let format = OTHER_FORMATS.iter().find(|(other, _)| *other == id).map(|(_, name)| *name);
+        return Err(Error::TensorType { name, id, format });
+    };
+    let bytes = data_bytes(&name, quant, &dims)?;
+    Ok(Entry { name, quant, dims, bytes, offset })
+}
+
+/// Bytes of a tensor's data: rows × blocks per row × bytes per block.
+///
+/// A zero dimension gives no bytes, and does not excuse the others from a countable product.
+pub(crate) fn data_bytes(name: &str, quant: Quant, dims: &[u64]) -> Result<u64> {
+    let dimensions = || Error::Dimensions { name: name.to_owned(), dims: dims.to_vec() };
+    let row = *dims.first().ok_or_else(dimensions)?;
+    let product = dims.iter().try_fold(1u64, |product, &dim| product.checked_mul(dim.max(1)));
+    if product.is_none_or(|product| product > i64::MAX as u64) {
+        return Err(dimensions());
+    }
+    let block = quant.block_len() as u64;
+    if !row.is_multiple_of(block) {
+        return Err(Error::RowLength { name: name.to_owned(), quant, row, block });
+    }
+    let elements: u64 = dims.iter().product();
+    (elements / block).checked_mul(quant.block_bytes() as u64).ok_or_else(dimensions)
+}
