@@ -1,0 +1,4 @@
+//! peer
+pub fn run(_: &[String]) -> anyhow::Result<()> {
+    Ok(())
+}

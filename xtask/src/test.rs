@@ -1,0 +1,184 @@
+//! `cargo xtask test`: the whole gate, in parts that are timed, up to the first that fails.
+//!
+//! It needs Rust, a C compiler and Python, and fetches the rest. Its last line counts tests over
+//! all test programs.
+
+use crate::process::{self, cargo, command, output};
+use crate::{docs, fixtures, models, tidy};
+use anyhow::{Context as _, Result, bail, ensure};
+use std::io::{BufRead as _, BufReader};
+use std::time::{Duration, Instant};
+
+/// What the whole may take on two cores from an empty build folder.
+const BUDGET: Duration = Duration::from_secs(20 * 60);
+
+/// Tests counted over all programs, and the slowest programs.
+#[derive(Default)]
+struct Tally {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+    programs: Vec<(f64, String)>,
+}
+
+struct Part {
+    name: &'static str,
+    /// Whether `--quick` runs it too.
+    quick: bool,
+    run: fn(&mut Tally) -> Result<()>,
+}
+
+const PARTS: &[Part] = &[
+    Part { name: "tools", quick: true, run: |_| tools() },
+    Part { name: "models", quick: true, run: |_| models::run(&[]) },
+    Part { name: "fixtures", quick: false, run: |_| fixtures::run(&[]) },
+    Part { name: "fmt", quick: true, run: |_| fmt() },
+    Part { name: "tidy", quick: true, run: |_| tidy::run(&[]) },
+    Part { name: "clippy", quick: false, run: |_| clippy() },
+    Part { name: "build", quick: true, run: |_| build() },
+    Part { name: "docs", quick: false, run: |_| docs::run(&["--check".to_owned()]) },
+    Part { name: "tests", quick: true, run: run_tests },
+];
+
+/// The entry point.
+///
+/// # Errors
+/// The first part that fails, after the summary.
+pub fn run(arguments: &[String]) -> Result<()> {
+    let [quick] = process::flags(arguments, ["--quick"])?;
+    let start = Instant::now();
+    let mut tally = Tally::default();
+    let mut times = Vec::new();
+    let mut failure = None;
+    for part in PARTS.iter().filter(|part| part.quick || !quick) {
+        println!("== {}", part.name);
+        let begin = Instant::now();
+        let result = (part.run)(&mut tally);
+        times.push((part.name, begin.elapsed(), result.is_ok()));
+        if let Err(error) = result {
+            failure = Some((part.name, error));
+            break;
+        }
+    }
+    print!("{}", summary(&times, start.elapsed(), &tally));
+    if let Some((name, error)) = failure {
+        println!("FAILED in part '{name}': {error:#}");
+        println!("{} passed, {} failed", tally.passed, tally.failed.max(1));
+        bail!("part '{name}' failed");
+    }
+    println!("{} passed, {} failed", tally.passed, tally.failed);
+    Ok(())
+}
+
+fn summary(times: &[(&str, Duration, bool)], total: Duration, tally: &Tally) -> String {
+    let mut text = String::from("== summary\n");
+    for (name, time, good) in times {
+        let verdict = if *good { "ok" } else { "FAILED" };
+        text += &format!("{name:<12} {:>8.1} s  {verdict}\n", time.as_secs_f64());
+    }
+    let verdict = if total <= BUDGET { "within" } else { "OVER" };
+    text += &format!(
+        "{:<12} {:>8.1} s  {verdict} the budget of {} s for two cores\n",
+        "total",
+        total.as_secs_f64(),
+        BUDGET.as_secs()
+    );
+    let mut slow: Vec<_> = tally.programs.iter().filter(|(time, _)| *time >= 1.0).collect();
+    slow.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (time, program) in slow.iter().take(12) {
+        text += &format!("  {time:>8.1} s  {program}\n");
+    }
+    text
+}
+
+/// Says what is missing before minutes are spent.
+fn tools() -> Result<()> {
+    print!("{}", output(cargo().arg("--version"))?);
+    output(cargo().args(["fmt", "--version"])).context("run `rustup component add rustfmt`")?;
+    output(cargo().args(["clippy", "--version"])).context("run `rustup component add clippy`")?;
+    output(command("cc").arg("--version")).context("a C compiler is needed (Debian: gcc)")?;
+    print!("{}", output(command("python3").arg("--version")).context("python3 is needed")?);
+    output(command("python3").args(["-m", "pip", "--version"]))
+        .context("python3 needs pip (Debian: python3-pip)")?;
+    Ok(())
+}
+
+fn fmt() -> Result<()> {
+    process::run(cargo().args(["fmt", "--all", "--", "--check"])).context("run `cargo fmt --all`")
+}
+
+fn clippy() -> Result<()> {
+    process::run(
+        cargo()
+            .args(["clippy", "--workspace", "--all-targets", "--locked", "--quiet"])
+            .args(["--", "-D", "warnings"]),
+    )
+}
+
+/// Builds what the tests run, so that its time is not theirs.
+fn build() -> Result<()> {
+    process::run(cargo().args(["test", "--workspace", "--locked", "--no-run", "--quiet"]))
+}
+
+fn run_tests(tally: &mut Tally) -> Result<()> {
+    let mut run = cargo();
+    run.args(["test", "--workspace", "--locked", "--no-fail-fast", "--color=never"]);
+    // One pipe for both streams keeps the names of programs beside their results.
+    let (reader, writer) = std::io::pipe()?;
+    let mut child = run.stdout(writer.try_clone()?).stderr(writer).spawn()?;
+    // The command holds the writing ends; with them open the pipe would never end.
+    drop(run);
+    for line in BufReader::new(reader).split(b'\n') {
+        let line = String::from_utf8_lossy(&line?).into_owned();
+        tally.read(&line);
+        let dull = line.is_empty() || line.starts_with("test ") && line.ends_with(" ... ok");
+        if !dull {
+            println!("{line}");
+        }
+    }
+    let status = child.wait()?;
+    ensure!(tally.failed == 0, "{} tests failed; they are named above", tally.failed);
+    ensure!(status.success(), "`cargo test` ended with {status}");
+    ensure!(tally.ignored == 0, "{} tests are ignored; a test runs or goes", tally.ignored);
+    ensure!(tally.passed > 0, "no test ran");
+    Ok(())
+}
+
+impl Tally {
+    /// Takes in one line of `cargo test`: the name of a program, or its result.
+    fn read(&mut self, line: &str) {
+        if let Some(program) = line.trim_start().strip_prefix("Running ") {
+            self.programs.push((0.0, name_of(program)));
+        }
+        let Some(result) = line.strip_prefix("test result: ") else { return };
+        for (number, what) in result.split([';', '.']).filter_map(|part| {
+            let mut words = part.split_whitespace();
+            Some((words.next()?.parse::<u64>().ok()?, words.next()?))
+        }) {
+            match what {
+                "passed" => self.passed += number,
+                "failed" => self.failed += number,
+                "ignored" => self.ignored += number,
+                _ => {}
+            }
+        }
+        let time = result.rsplit_once("finished in ").and_then(|(_, time)| {
+            time.trim().strip_suffix('s').and_then(|seconds| seconds.parse().ok())
+        });
+        if let (Some(time), Some(last)) = (time, self.programs.last_mut()) {
+            last.0 = time;
+        }
+    }
+}
+
+/// `unittests src/lib.rs (target/debug/deps/minfer_quant-0123)` is `minfer_quant src/lib.rs`.
+fn name_of(program: &str) -> String {
+    let Some((source, path)) = program.rsplit_once(" (") else { return program.to_owned() };
+    let file = path.trim_end_matches(')').rsplit('/').next().unwrap_or(path);
+    let krate = file.rsplit_once('-').map_or(file, |(name, _)| name);
+    format!("{krate} {}", source.trim_start_matches("unittests "))
+}
+
+#[cfg(test)]
+#[path = "test_tests.rs"]
+mod tests;

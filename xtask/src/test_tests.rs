@@ -1,0 +1,34 @@
+use super::*;
+
+#[test]
+fn results_of_all_programs_are_summed() {
+    let mut tally = Tally::default();
+    for line in [
+        "     Running unittests src/lib.rs (target/debug/deps/minfer_quant-5f1)",
+        "running 12 tests",
+        "test table::tests::sizes ... ok",
+        "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; finished in 1.25s",
+        "     Running tests/it/main.rs (target/debug/deps/it-77a)",
+        "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; finished in 0.50s",
+    ] {
+        tally.read(line);
+    }
+    assert_eq!((tally.passed, tally.failed, tally.ignored), (15, 2, 1));
+    let programs = [(1.25, "minfer_quant src/lib.rs"), (0.5, "it tests/it/main.rs")];
+    assert_eq!(tally.programs, programs.map(|(time, name)| (time, name.to_owned())));
+}
+
+#[test]
+fn the_summary_names_each_part_and_its_verdict() {
+    let times = [("fmt", Duration::from_millis(1500), true), ("tests", Duration::ZERO, false)];
+    let text = summary(&times, Duration::from_secs(2000), &Tally::default());
+    assert!(text.contains("fmt               1.5 s  ok"), "{text}");
+    assert!(text.contains("tests             0.0 s  FAILED"), "{text}");
+    assert!(text.contains("2000.0 s  OVER the budget of 1200 s"), "{text}");
+}
+
+#[test]
+fn the_quick_run_still_tests() {
+    let quick: Vec<&str> = PARTS.iter().filter(|part| part.quick).map(|part| part.name).collect();
+    assert!(quick.contains(&"tests") && !quick.contains(&"clippy"), "{quick:?}");
+}

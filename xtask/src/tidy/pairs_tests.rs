@@ -1,0 +1,44 @@
+use super::*;
+
+const WHOLE: [&str; 10] = [
+    "crates/graph/src/op/mod.rs",
+    "crates/graph/src/op/rms_norm.rs",
+    "crates/reference/src/op/rms_norm.rs",
+    "crates/conformance/src/ops/rms_norm.rs",
+    "crates/backend-cpu/src/kernels/rms_norm.rs",
+    "crates/quant/src/format/q4_0.rs",
+    "crates/quant/src/format/q4_0_tests.rs",
+    "crates/quant/tests/data/q4_0.bin",
+    "crates/backend-cpu/src/kernels/quant/q4_0.rs",
+    "crates/models/src/arch/llama.rs",
+];
+
+fn without(missing: &str, kernels: &str) -> Vec<String> {
+    let paths: Vec<String> =
+        WHOLE.iter().filter(|path| **path != missing).map(|path| (*path).to_owned()).collect();
+    let findings = check(&paths, &[Source::new(KERNELS, kernels)]);
+    findings.into_iter().map(|finding| finding.message).collect()
+}
+
+#[test]
+fn a_whole_set_is_quiet() {
+    assert!(without("", "").is_empty());
+}
+
+#[test]
+fn each_missing_file_is_named() {
+    for missing in [WHOLE[2], WHOLE[3], WHOLE[4], WHOLE[7], WHOLE[8]] {
+        let findings = without(missing, "");
+        assert!(findings.len() == 1 && findings[0].ends_with(missing), "{findings:?}");
+    }
+    assert_eq!(without(WHOLE[9], ""), ["no file in this folder"]);
+}
+
+#[test]
+fn an_op_that_is_declined_needs_no_kernel() {
+    let kernels = "fn lower(op: &Op) {\n match op {\n Op::Add(_) => add(op),\n \
+                   Op::Silu(_) | Op::RmsNorm(_) => Err(Unsupported::composite(op)),\n }\n}\n";
+    assert!(without(WHOLE[4], kernels).is_empty());
+    let kernels = kernels.replace("=> Err(Unsupported::composite(op))", "=> rms_norm(op)");
+    assert_eq!(without(WHOLE[4], &kernels).len(), 1);
+}
