@@ -74,7 +74,8 @@ pub fn flags<const N: usize>(arguments: &[String], known: [&str; N]) -> Result<[
 ///
 /// # Errors
 /// No python3, no network, or a package that cannot be installed.
-pub fn python_with(name: &str, packages: &[&str]) -> Result<PathBuf> {
+pub fn python_with(name: &str, packages: &[impl AsRef<str>]) -> Result<PathBuf> {
+    let packages: Vec<&str> = packages.iter().map(AsRef::as_ref).collect();
     let folder = root().join("target").join(name);
     let python = folder.join("bin/python");
     let stamp = folder.join("packages.txt");
@@ -87,7 +88,7 @@ pub fn python_with(name: &str, packages: &[&str]) -> Result<PathBuf> {
     )?;
     run(command(&python)
         .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-        .args(packages))?;
+        .args(&packages))?;
     std::fs::write(&stamp, wanted)?;
     Ok(python)
 }
