@@ -1,0 +1,178 @@
+//! Fusion: patterns of nodes that become one composite where the target says it can run it.
+//!
+//! The patterns are the same for every device and each can be switched off. A pattern looks at one node and
+//! finds those before it that it wants to swallow. Swallowed values must have no other reader; the composite
+//! takes the place of the last node of the pattern. Numbers do not change, except by `norm_matmul`.
+
+mod add_norm;
+mod gate_up;
+mod glu;
+mod glu_quantize;
+mod norm_matmul;
+mod norm_quantize;
+mod qkv;
+
+use minfer_graph::{Graph, Node, NodeId, Op, ValueId};
+
+use crate::error::Error;
+use crate::program::Draft;
+
+/// A pattern, by the composite it makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fusion {
+    /// `unary` and `mul` → `glu`.
+    Glu,
+    /// `matmul_group` and `glu` → `gate_up`.
+    GateUp,
+    /// `matmul_group`, norms, `rope` and `kv_store` → `qkv`.
+    Qkv,
+    /// `rms_norm` and `quantize_rows` → `norm_quantize`.
+    NormQuantize,
+    /// `add` and `rms_norm` → `add_norm`.
+    AddNorm,
+    /// `glu` and `quantize_rows` → `glu_quantize`.
+    GluQuantize,
+    /// `rms_norm` and `matmul_group` → `norm_matmul`.
+    NormMatmul,
+}
+
+/// All fusions in the order in which they are tried.
+pub const FUSIONS: &[Fusion] = &[
+    Fusion::Glu,
+    Fusion::GateUp,
+    Fusion::Qkv,
+    Fusion::NormQuantize,
+    Fusion::AddNorm,
+    Fusion::GluQuantize,
+    Fusion::NormMatmul,
+];
+
+impl Fusion {
+    /// Name in flags: that of the composite.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fusion::Glu => "glu",
+            Fusion::GateUp => "gate_up",
+            Fusion::Qkv => "qkv",
+            Fusion::NormQuantize => "norm_quantize",
+            Fusion::AddNorm => "add_norm",
+            Fusion::GluQuantize => "glu_quantize",
+            Fusion::NormMatmul => "norm_matmul",
+        }
+    }
+
+    fn find(self, view: &View<'_>, node: usize) -> Option<Match> {
+        match self {
+            Fusion::Glu => glu::find(view, node),
+            Fusion::GateUp => gate_up::find(view, node),
+            Fusion::Qkv => qkv::find(view, node),
+            Fusion::NormQuantize => norm_quantize::find(view, node),
+            Fusion::AddNorm => add_norm::find(view, node),
+            Fusion::GluQuantize => glu_quantize::find(view, node),
+            Fusion::NormMatmul => norm_matmul::find(view, node),
+        }
+    }
+}
+
+/// What a pattern found: the nodes to swallow and the composite that replaces them.
+struct Match {
+    swallowed: Vec<usize>,
+    op: Op,
+    inputs: Vec<ValueId>,
+    outputs: Vec<ValueId>,
+}
+
+/// A graph with what patterns ask of it.
+struct View<'a> {
+    graph: &'a Graph,
+    uses: Vec<usize>,
+    producers: Vec<Option<NodeId>>,
+}
+
+impl<'a> View<'a> {
+    fn new(graph: &'a Graph) -> View<'a> {
+        View { graph, uses: graph.uses(), producers: graph.producers() }
+    }
+
+    fn node(&self, index: usize) -> &'a Node {
+        &self.graph.nodes[index]
+    }
+
+    /// The node that defines `value`.
+    fn producer(&self, value: ValueId) -> Option<(usize, &'a Node)> {
+        let index = self.producers[value.0 as usize]?.0 as usize;
+        Some((index, self.node(index)))
+    }
+
+    /// The node that defines `value`, if `value` has one reader.
+    fn sole(&self, value: ValueId) -> Option<(usize, &'a Node)> {
+        if self.uses[value.0 as usize] == 1 { self.producer(value) } else { None }
+    }
+}
+
+/// Runs the fusions over the draft, one after the other.
+pub(crate) fn fuse(draft: &mut Draft<'_>, fusions: &[Fusion]) -> Result<(), Error> {
+    for &fusion in fusions {
+        let mut index = 0;
+        while index < draft.graph.nodes.len() {
+            if !matches_kind(fusion, &draft.graph.nodes[index].op) || !try_at(draft, fusion, index)
+            {
+                index += 1;
+            }
+        }
+        draft.graph.verify()?;
+    }
+    Ok(())
+}
+
+/// Whether a pattern can end at such an op; saves building a [`View`] for every node.
+fn matches_kind(fusion: Fusion, op: &Op) -> bool {
+    match fusion {
+        Fusion::Glu => matches!(op, Op::Mul(_)),
+        Fusion::GateUp => matches!(op, Op::Glu(_)),
+        Fusion::Qkv => matches!(op, Op::KvStore(_)),
+        Fusion::NormQuantize | Fusion::GluQuantize => matches!(op, Op::QuantizeRows(_)),
+        Fusion::AddNorm => matches!(op, Op::RmsNorm(_)),
+        Fusion::NormMatmul => matches!(op, Op::MatmulGroup(_) | Op::Matmul(_)),
+    }
+}
+
+/// Fuses at one node; gives whether it did.
+fn try_at(draft: &mut Draft<'_>, fusion: Fusion, index: usize) -> bool {
+    let view = View::new(&draft.graph);
+    let Some(found) = fusion.find(&view, index) else { return false };
+    if found.swallowed.iter().any(|&n| draft.placed[n] != draft.placed[index]) {
+        return false;
+    }
+    let last = view.node(index);
+    let node = Node {
+        op: found.op,
+        inputs: found.inputs,
+        outputs: found.outputs,
+        layer: last.layer,
+        name: last.name.clone(),
+    };
+    if used_between(&draft.graph, &found.swallowed, index) {
+        return false;
+    }
+    if draft.target(index).lower(&draft.graph, &node).is_err() {
+        return false;
+    }
+    draft.graph.nodes[index] = node;
+    let mut swallowed = found.swallowed;
+    swallowed.sort_unstable_by(|a, b| b.cmp(a));
+    for n in swallowed {
+        draft.graph.nodes.remove(n);
+        draft.placed.remove(n);
+    }
+    true
+}
+
+/// Whether a node that stays reads a swallowed node's result before the composite would define it.
+fn used_between(graph: &Graph, swallowed: &[usize], last: usize) -> bool {
+    let Some(&first) = swallowed.iter().min() else { return false };
+    (first..last).filter(|n| !swallowed.contains(n)).any(|n| {
+        let reads = &graph.nodes[n].inputs;
+        swallowed.iter().any(|&s| graph.nodes[s].outputs.iter().any(|v| reads.contains(v)))
+    })
+}
