@@ -93,8 +93,9 @@ GEMMA = dict(rms_norm_eps=1e-6, sliding_window=8, tie_word_embeddings=True)
 NO_SCALING = {"no scaling": dict(scaling="none")}
 PAIRS = {"half-split pairs": dict(interleaved=False)}
 GEMMA_MUTATIONS = {
-    "no window": dict(window=POSITIONS), "window 9": dict(window=9), "local base": dict(local_base=1e6),
-    "global base": dict(base=1e4), "interleaved pairs": dict(interleaved=True)}
+    "no window": dict(window=POSITIONS), "window 9": dict(window=9),
+    "local base": dict(local_base=1e6), "global base": dict(base=1e4),
+    "interleaved pairs": dict(interleaved=True)}
 
 VARIANTS = [
     Variant("llama", "grouped KV heads, untied output", "llama",
@@ -133,11 +134,12 @@ VARIANTS = [
     Variant("gemma3_27b", "62 layers: attention scaled by hidden / heads", "gemma3_text",
             dims(8, 62, 1, 1, 16, 288, 16, query_pre_attn_scalar=8, **GEMMA),
             gemma_rope(), "gemma", "F16", branch=0.03125,
-            mutations={"no window": dict(window=POSITIONS), "scale by head size": dict(scale=0.25)}),
+            mutations={"no window": dict(window=POSITIONS),
+                       "scale by head size": dict(scale=0.25)}),
     Variant("qwen3moe", "two of eight experts, weights renormalized, F16 weights", "qwen3_moe",
             dims(32, 2, 4, 2, 64, 128, 16, rms_norm_eps=1e-6, num_experts=8,
-                 num_experts_per_tok=2, moe_intermediate_size=32, norm_topk_prob=True),
-            rope(1e6), "bpe", "F16", salt=9,
+                 num_experts_per_tok=2, moe_intermediate_size=48, norm_topk_prob=True),
+            rope(1e6), "bpe", "F16", salt=5,
             mutations={"three experts": dict(experts_used=3)}),
 ]
 ARCH = {"llama": "llama", "qwen2": "qwen2", "qwen3": "qwen3", "gemma3_text": "gemma3",

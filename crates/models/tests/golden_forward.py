@@ -31,8 +31,8 @@ Rope turns pair j by the angle p * f_j and multiplies by m, on q and on k:
             f_j = e_j (1 - t_j) + e_j / factor * t_j; g = 0.1 ln(max(factor, 1));
             m = (1 + g) / (1 + L g) * A, with L = `.yarn_log_multiplier` (default 0) and
             A = `.attn_factor` (default 1). transformers calls m `attention_factor` and has the same
-            default, 1 + g; L is its `mscale_all_dim` where `mscale` is 1. (llama.cpp writes the betas
-            of a checkpoint but takes its defaults when it runs these architectures.)
+            default, 1 + g; L is its `mscale_all_dim` where `mscale` is 1. (llama.cpp writes a
+            checkpoint's betas but takes its own defaults when it runs these architectures.)
   gemma3    Layer l is global when (l + 1) % 6 == 0, else local (another period than 6 only where
             `<a>.attention.sliding_window_pattern` says so). Global layers use base and scaling as
             above; local layers use base 10000 (`<a>.rope.freq_base_swa` if present), no scaling,
