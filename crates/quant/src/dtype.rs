@@ -13,7 +13,7 @@ use crate::error::Error;
 /// amax = max |x|; scale = amax / 127; inverse = 127 / amax (0 where amax is 0);
 /// q = round_ties_even(x * inverse), all in `f32`. A block with a NaN or an infinity has
 /// scale = NaN and q = 0, so that a fault stays visible.
-#[allow(non_camel_case_types, reason = "variants keep the names of the GGUF formats")]
+#[expect(non_camel_case_types, reason = "variants keep the names of the GGUF formats")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DType {
     /// IEEE binary32.
@@ -44,6 +44,11 @@ impl DType {
             Self::Q8_0 => "q8_0",
             Self::Q8_K => "q8_k",
         }
+    }
+
+    /// The type called `name`, in any case.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|dtype| dtype.name().eq_ignore_ascii_case(name))
     }
 
     /// Values that share a scale; 1 where there is none.

@@ -1,37 +1,42 @@
-//! 16-bit floats inside blocks: bits to `f32` without branches, so that decode loops vectorise.
+//! 16-bit floats: bits to `f32` without branches, so that decode loops vectorise.
 
 /// Largest finite `f16`; block formats refuse to encode magnitudes beyond it.
 pub(crate) const F16_MAX: f32 = 65504.0;
 
 /// The `f32` of IEEE binary16 bits. Exact for every finite input; NaN stays NaN.
 ///
-/// Moving the 15 magnitude bits into an `f32`'s place leaves the exponent short by 127 - 15 = 112,
-/// for normal and subnormal numbers alike, so one multiplication by 2^112 puts both right.
-/// Infinity and NaN (magnitude >= 0x7c00) then only need the exponent filled up.
+/// The 15 magnitude bits move into an `f32`'s place and the exponent grows by 127 - 15 = 112.
+/// Infinity and NaN (magnitude >= 0x7c00) need the exponent filled up. A subnormal number
+/// (magnitude < 0x400) is m * 2^-24: with the exponent one larger still, the bits read
+/// 2^-14 + m * 2^-24, and subtracting 2^-14 is exact.
 #[inline(always)]
 pub fn f16_to_f32(bits: u16) -> f32 {
-    const REBIAS: f32 = f32::from_bits((127 + 112) << 23);
+    const SUBNORMAL_BIAS: f32 = f32::from_bits((127 - 14) << 23);
     let magnitude = u32::from(bits & 0x7fff);
     let sign = u32::from(bits & 0x8000) << 16;
     let special = if magnitude >= 0x7c00 { 0x7f80_0000 } else { 0 };
-    let scaled = f32::from_bits(magnitude << 13) * REBIAS;
-    f32::from_bits(scaled.to_bits() | special | sign)
+    let normal = (magnitude << 13) + (112 << 23);
+    let subnormal = f32::from_bits(normal + (1 << 23)) - SUBNORMAL_BIAS;
+    let value = if magnitude < 0x400 { subnormal.to_bits() } else { normal | special };
+    f32::from_bits(value | sign)
 }
 
-/// Reads the little-endian `f16` at `at` of a block.
+/// `1 / scale`, or 0 where the scale is 0: what has no scale encodes as zeros.
 #[inline(always)]
-pub(crate) fn f16_at<const N: usize>(block: &[u8; N], at: usize) -> f32 {
-    f16_to_f32(u16::from_le_bytes([block[at], block[at + 1]]))
-}
-
-/// Writes `value` rounded to `f16` at `at` of a block and returns what a reader will see.
-pub(crate) fn put_f16<const N: usize>(block: &mut [u8; N], at: usize, value: f32) -> f32 {
-    let bits = half::f16::from_f32(value).to_bits();
-    [block[at], block[at + 1]] = bits.to_le_bytes();
-    f16_to_f32(bits)
-}
-
-/// `1 / scale`, or 0 where the scale is 0: a block of zeros encodes as zeros.
 pub(crate) fn inverse(scale: f32) -> f32 {
     if scale == 0.0 { 0.0 } else { 1.0 / scale }
 }
+
+/// The level nearest to `x` (ties to even) between the whole numbers `low` and `high`, both below
+/// 2^22 in magnitude; `low` where `x` is NaN.
+///
+/// `round_ties_even` is a library call on the oldest x86-64. At 1.5 * 2^23 neighbouring `f32` are 1
+/// apart, so adding that number rounds as wanted, and does so in vectors everywhere.
+#[inline(always)]
+pub(crate) fn nearest(x: f32, low: f32, high: f32) -> f32 {
+    const SHIFT: f32 = 1.5 * (1 << 23) as f32;
+    (x.max(low).min(high) + SHIFT) - SHIFT
+}
+
+#[cfg(test)]
+mod tests;

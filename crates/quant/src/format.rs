@@ -6,7 +6,25 @@
 pub(crate) mod bf16;
 pub(crate) mod f16;
 pub(crate) mod f32;
+
 pub(crate) mod q4_0;
 pub(crate) mod q4_1;
-pub(crate) mod q6_k;
+pub(crate) mod q5_0;
+pub(crate) mod q5_1;
 pub(crate) mod q8_0;
+
+pub(crate) mod q2_k;
+pub(crate) mod q3_k;
+pub(crate) mod q4_k;
+pub(crate) mod q5_k;
+pub(crate) mod q6_k;
+pub(crate) mod q8_k;
+
+pub(crate) mod iq4_nl;
+pub(crate) mod iq4_xs;
+pub(crate) mod mxfp4;
+
+// Packings that several formats share.
+mod five_bits;
+mod planes;
+mod six_bits;

@@ -1,8 +1,8 @@
 //! Scalar types and block formats: bytes to numbers and back.
 //!
 //! [`Quant`] names the formats in which weights are stored, [`DType`] the types of activations and
-//! [`KvType`] those of key/value pages. Each weight format is one file in `format/` (layout, decode,
-//! encode) and one row of the table in `table.rs`.
+//! [`KvType`] those of key/value pages. Each weight format is one file in `format/` (layout,
+//! decode, encode) and one row of the table in `table.rs`.
 //!
 //! Not here: kernels, dot products, shapes of tensors, files. Decoding is the definition that every
 //! kernel is checked against: plain `f32` operations in a stated order, so that the bits are the
@@ -13,6 +13,7 @@
 
 mod dtype;
 mod error;
+mod field;
 mod float;
 mod format;
 mod kv;

@@ -14,7 +14,7 @@ macro_rules! quants {
         /// A row of values is cut into blocks of [`block_len`](Quant::block_len) values, each
         /// stored in [`block_bytes`](Quant::block_bytes) bytes; blocks follow each other without
         /// gaps.
-        #[allow(non_camel_case_types, reason = "variants keep the names of the GGUF formats")]
+        #[expect(non_camel_case_types, reason = "variants keep the names of the GGUF formats")]
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Quant {
             $( $(#[$doc])* $variant, )*
@@ -94,10 +94,30 @@ quants! {
     Q4_0 = 2, q4_0, ranged;
     /// 4 bits, a scale and a minimum per 32 values: 5 bits a value.
     Q4_1 = 3, q4_1, ranged;
+    /// 5 bits and a scale per 32 values: 5.5 bits a value.
+    Q5_0 = 6, q5_0, ranged;
+    /// 5 bits, a scale and a minimum per 32 values: 6 bits a value.
+    Q5_1 = 7, q5_1, ranged;
     /// 8 bits and a scale per 32 values: 8.5 bits a value.
     Q8_0 = 8, q8_0, ranged;
-    /// 6 bits, 16 sub-scales per 256 values: 6.5625 bits a value.
+    /// 2 bits, scales and minima of 4 bits per 16 values: 2.625 bits a value.
+    Q2_K = 10, q2_k, ranged;
+    /// 3 bits, scales of 6 bits per 16 values: 3.4375 bits a value.
+    Q3_K = 11, q3_k, ranged;
+    /// 4 bits, scales and minima of 6 bits per 32 values: 4.5 bits a value.
+    Q4_K = 12, q4_k, ranged;
+    /// 5 bits, scales and minima of 6 bits per 32 values: 5.5 bits a value.
+    Q5_K = 13, q5_k, ranged;
+    /// 6 bits, scales of 8 bits per 16 values: 6.5625 bits a value.
     Q6_K = 14, q6_k, ranged;
+    /// 8 bits and an `f32` scale per 256 values, with sums: 9.125 bits a value.
+    Q8_K = 15, q8_k, ranged;
+    /// 4 bits on an uneven grid and a scale per 32 values: 4.5 bits a value.
+    IQ4_NL = 20, iq4_nl, none;
+    /// 4 bits on an uneven grid, scales of 6 bits per 32 values: 4.25 bits a value.
+    IQ4_XS = 23, iq4_xs, none;
+    /// 4-bit floats and a power-of-two scale per 32 values: 4.25 bits a value.
+    MXFP4 = 39, mxfp4, none;
 }
 
 impl Quant {

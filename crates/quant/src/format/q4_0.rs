@@ -5,17 +5,19 @@
 //! | 0 | 2 | `d`, f16 |
 //! | 2 | 16 | `qs`: byte i holds q of value i in its low half, of value i + 16 in its high half |
 
-use crate::float::{f16_at, inverse, put_f16};
+use crate::field;
+use crate::float::{inverse, nearest};
 use crate::scale::signed_peak;
 
 pub(crate) const LEN: usize = 32;
 pub(crate) const BYTES: usize = 18;
+const D: usize = 0;
 const QS: usize = 2;
 const _: () = assert!(QS + LEN / 2 == BYTES);
 
 #[inline]
 pub(crate) fn decode(block: &[u8; BYTES], out: &mut [f32; LEN]) {
-    let d = f16_at(block, 0);
+    let d = field::f16(block, D);
     for i in 0..LEN / 2 {
         let byte = block[QS + i];
         out[i] = d * (f32::from(byte & 15) - 8.0);
@@ -23,12 +25,11 @@ pub(crate) fn decode(block: &[u8; BYTES], out: &mut [f32; LEN]) {
     }
 }
 
-/// The value of greatest magnitude takes q = 0, the one level without a mirror image, so `d` has
-/// the opposite sign and one more level is used than a symmetric grid would.
+/// The value of greatest magnitude takes q = 0, the level without a mirror image: `d` gets the
+/// opposite sign, and the grid is one step finer than a symmetric one.
 pub(crate) fn encode(values: &[f32; LEN], block: &mut [u8; BYTES]) {
-    let d = put_f16(block, 0, signed_peak(values) / -8.0);
-    let id = inverse(d);
-    let level = |x: f32| (x * id + 8.0).round_ties_even().clamp(0.0, 15.0) as u8;
+    let id = inverse(field::put_f16(block, D, signed_peak(values) / -8.0));
+    let level = |x: f32| nearest(x * id + 8.0, 0.0, 15.0) as u8;
     for i in 0..LEN / 2 {
         block[QS + i] = level(values[i]) | (level(values[i + LEN / 2]) << 4);
     }

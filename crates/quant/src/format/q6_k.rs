@@ -1,75 +1,54 @@
-//! `q6_k`: 256 values in 16 groups of 16, `x = (d * s) * (q - 32)`, s a signed byte per group,
-//! q in 0..64.
+//! `q6_k`: 256 values in 16 groups of 16, `x = (d * s) * (q - 32)`, s a signed byte per group, q in
+//! 0..64.
 //!
 //! | offset | bytes | field |
 //! |---|---|---|
-//! | 0 | 128 | `ql`: low 4 bits of q |
-//! | 128 | 64 | `qh`: high 2 bits of q |
-//! | 192 | 16 | `s`, i8, group by group |
+//! | 0 | 128 | `ql`: low 4 bits of value 128 * h + i in byte 64 * h + i % 64, low half for i < 64 |
+//! | 128 | 64 | `qh`: high 2 bits of value 128 * h + 32 * j + i in byte 32 * h + i at bit 2 * j |
+//! | 192 | 16 | `scales`, i8: s of each group |
 //! | 208 | 2 | `d`, f16 |
-//!
-//! Each half of 128 values owns 64 bytes of `ql` and 32 of `qh`. Value 32 * j + i of a half has its
-//! high bits in `qh[i]` at bit 2 * j, and its low bits in `ql[i]` (j = 0, 2) or `ql[32 + i]`
-//! (j = 1, 3): the low half of the byte for j < 2, the high half otherwise.
 
-use crate::float::{f16_at, inverse, put_f16};
-use crate::scale::{best_symmetric, signed_peak};
+use crate::field;
+use crate::format::planes::{self, GROUP};
+use crate::scale::{K_LEN, Symmetric};
 
-pub(crate) const LEN: usize = 256;
+pub(crate) const LEN: usize = K_LEN;
 pub(crate) const BYTES: usize = 210;
+const QL: usize = 0;
 const QH: usize = 128;
 const SCALES: usize = 192;
 const D: usize = 208;
-const GROUP: usize = 16;
-const _: () = assert!(QH + LEN / 4 == SCALES && SCALES + LEN / GROUP == D && D + 2 == BYTES);
+const GROUPS: usize = LEN / GROUP;
+const _: () = assert!(QL + LEN / 2 == QH && QH + LEN / 4 == SCALES);
+const _: () = assert!(SCALES + GROUPS == D && D + 2 == BYTES);
 
 #[inline]
 pub(crate) fn decode(block: &[u8; BYTES], out: &mut [f32; LEN]) {
-    let d = f16_at(block, D);
-    for half in 0..2 {
-        for j in 0..4 {
-            let (low, high) = (half * 64 + (j % 2) * 32, QH + half * 32);
-            for i in 0..32 {
-                let q = low_bits(block[low + i], j) | (((block[high + i] >> (2 * j)) & 3) << 4);
-                let at = half * 128 + j * 32 + i;
-                let scale = d * f32::from(block[SCALES + at / GROUP] as i8);
-                out[at] = scale * (f32::from(q) - 32.0);
-            }
+    let d = field::f16(block, D);
+    for (g, out) in out.as_chunks_mut::<GROUP>().0.iter_mut().enumerate() {
+        let scale = d * f32::from(block[SCALES + g].cast_signed());
+        let (low_at, low_shift) = planes::four_bits_wide(g);
+        let (high_at, high_shift) = planes::two_bits(g);
+        let low: &[u8; GROUP] = field::bytes(block, QL + low_at);
+        let high: &[u8; GROUP] = field::bytes(block, QH + high_at);
+        for i in 0..GROUP {
+            let q = ((low[i] >> low_shift) & 15) | (((high[i] >> high_shift) & 3) << 4);
+            out[i] = scale * (f32::from(q) - 32.0);
         }
     }
 }
 
-/// The half of a `ql` byte that belongs to run `j`.
-#[inline(always)]
-fn low_bits(byte: u8, j: usize) -> u8 {
-    if j < 2 { byte & 15 } else { byte >> 4 }
-}
-
-/// Each group gets its best symmetric scale; `d` is the largest of them over -128, so that it uses
-/// the whole signed byte.
+/// Each group is fitted by itself, then its scale is rounded to a signed byte.
 pub(crate) fn encode(values: &[f32; LEN], block: &mut [u8; BYTES]) {
-    let (groups, _) = values.as_chunks::<GROUP>();
-    let mut scales = [0.0; LEN / GROUP];
-    for (scale, group) in scales.iter_mut().zip(groups) {
-        *scale = best_symmetric(group, 32);
-    }
+    let fit = Symmetric::fit(values, 32, 128);
     *block = [0; BYTES];
-    let d = put_f16(block, D, signed_peak(&scales) / -128.0);
-    let id = inverse(d);
-    for (g, group) in groups.iter().enumerate() {
-        let s = (scales[g] * id).round_ties_even().clamp(-128.0, 127.0);
-        block[SCALES + g] = (s as i8).cast_unsigned();
-        let inverse_scale = inverse(d * s);
-        for (k, x) in group.iter().enumerate() {
-            let q = (x * inverse_scale + 32.0).round_ties_even().clamp(0.0, 63.0) as u8;
-            put_level(block, g * GROUP + k, q);
-        }
+    field::put_f16(block, D, fit.d);
+    *field::bytes_mut(block, SCALES) = fit.scales.map(i8::cast_unsigned);
+    for (g, q) in fit.q.as_chunks::<GROUP>().0.iter().enumerate() {
+        let (low_at, low_shift) = planes::four_bits_wide(g);
+        planes::merge(field::bytes_mut(block, QL + low_at), q, 15, low_shift);
+        let (high_at, high_shift) = planes::two_bits(g);
+        let high = q.map(|q| q >> 4);
+        planes::merge(field::bytes_mut(block, QH + high_at), &high, 3, high_shift);
     }
-}
-
-/// Stores the 6 bits of the value at `at`; the block starts as zeros.
-fn put_level(block: &mut [u8; BYTES], at: usize, q: u8) {
-    let (half, j, i) = (at / 128, at % 128 / 32, at % 32);
-    block[half * 64 + (j % 2) * 32 + i] |= (q & 15) << (4 * (j / 2));
-    block[QH + half * 32 + i] |= (q >> 4) << (2 * j);
 }

@@ -1,0 +1,6 @@
+//! Tests of the public face of the crate, over every format of the table.
+
+mod encode;
+mod golden;
+mod rows;
+mod table;
