@@ -3,9 +3,10 @@
 //! Each page is what the hidden command `minfer docs NAME` prints, so a page cannot say what the
 //! program does not do. `--check` writes nothing and fails on a difference.
 
-use crate::process::{self, cargo, output, root};
+use crate::process::{self, cargo, command, output, root};
 use anyhow::{Context as _, Result, ensure};
 use std::fs;
+use std::path::{Path, PathBuf};
 
 /// The pages, by the name the program knows them by.
 const PAGES: [&str; 6] = ["ops", "quants", "models", "support", "flags", "limits"];
@@ -19,9 +20,10 @@ const HEAD: &str = "<!-- Written by `cargo xtask docs`; change the code, not thi
 pub fn run(arguments: &[String]) -> Result<()> {
     let [check] = process::flags(arguments, ["--check"])?;
     let folder = root().join("docs/generated");
+    let program = program()?;
     let mut stale = Vec::new();
     for name in PAGES {
-        let page = page(name)?;
+        let page = page(&program, name)?;
         let path = folder.join(format!("{name}.md"));
         let found = fs::read_to_string(&path).unwrap_or_default();
         if found == page {
@@ -43,12 +45,17 @@ pub fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-fn page(name: &str) -> Result<String> {
-    let mut run = cargo();
-    run.args(["run", "--quiet", "--locked", "--package", "minfer", "--", "docs", name]);
-    let text = output(&mut run)?;
+fn page(program: &Path, name: &str) -> Result<String> {
+    let text = output(command(program).args(["docs", name]))?;
     ensure!(!text.trim().is_empty(), "`minfer docs {name}` printed nothing");
     Ok(format!("{HEAD}{}\n", text.trim_end()))
+}
+
+/// Builds the program the way the tests do, so that nothing is built twice: alone, it would bring
+/// other features of the crates it shares with the rest of the workspace.
+fn program() -> Result<PathBuf> {
+    process::run(cargo().args(process::BUILD_ALL))?;
+    Ok(process::build_folder()?.join("debug/minfer"))
 }
 
 /// Where two texts part, for a message.

@@ -8,7 +8,7 @@ mod build;
 mod table;
 
 use crate::models;
-use crate::process::{cargo, command, output, root, run as run_command};
+use crate::process::{build_folder, cargo, command, output, root, run as run_command};
 use anyhow::{Context as _, Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use table::{Row, Runs};
@@ -41,7 +41,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     run_command(cargo().args(["build", "--release", "--locked", "--package", "minfer"]))?;
     let mut contenders = vec![Contender {
         name: "minfer",
-        program: root().join("target/release/minfer"),
+        program: build_folder()?.join("release/minfer"),
         arguments: minfer_arguments,
     }];
     let mut notes = Vec::new();

@@ -9,6 +9,18 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the root")
 }
 
+/// Builds every crate with its tests.
+pub const BUILD_ALL: [&str; 5] = ["build", "--workspace", "--all-targets", "--locked", "--quiet"];
+
+/// Where cargo puts what it builds.
+///
+/// # Errors
+/// Cargo cannot read the workspace.
+pub fn build_folder() -> Result<PathBuf> {
+    let metadata = cargo_metadata::MetadataCommand::new().current_dir(root()).no_deps().exec()?;
+    Ok(metadata.target_directory.into_std_path_buf())
+}
+
 /// A command that starts in the repository's root.
 pub fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(program);

@@ -16,15 +16,19 @@ struct Pair {
 const PAIRS: &[Pair] = &[
     Pair {
         folder: "crates/graph/src/op",
-        shared: &["mod"],
+        shared: &["mod", "check"],
         needs: &["crates/reference/src/op/{}.rs", "crates/conformance/src/ops/{}.rs", KERNEL],
     },
     Pair {
         folder: "crates/quant/src/format",
-        shared: &["mod"],
+        shared: &["five_bits", "planes", "six_bits"],
         needs: &["crates/quant/tests/data/{}.bin", "crates/backend-cpu/src/kernels/quant/{}.rs"],
     },
-    Pair { folder: "crates/models/src/arch", shared: &["mod"], needs: &[] },
+    Pair {
+        folder: "crates/models/src/arch",
+        shared: &["mod"],
+        needs: &["crates/models/tests/fixtures/{}.gguf"],
+    },
 ];
 
 const KERNEL: &str = "crates/backend-cpu/src/kernels/{}.rs";
