@@ -1,0 +1,4 @@
+//! Tests of the crate as its users see it.
+
+/// Ids and texts of real models, compared with recorded ones.
+mod reference;
