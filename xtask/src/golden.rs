@@ -19,7 +19,11 @@ const GGUF: &str = "gguf==0.19.0";
 /// A script with a `requirements.txt` beside it needs no list here.
 const GOLDEN: &[Golden] = &[
     Golden { name: "quant", script: "crates/quant/tests/golden.py", packages: &[NUMPY, GGUF] },
-    Golden { name: "chat", script: "crates/chat/tests/golden.py", packages: &["jinja2==3.1.6"] },
+    Golden {
+        name: "chat",
+        script: "crates/chat/tests/golden.py",
+        packages: &["jinja2==3.1.6", GGUF],
+    },
     Golden { name: "models", script: "crates/models/tests/golden.py", packages: &[] },
 ];
 
