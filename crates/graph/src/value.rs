@@ -35,6 +35,15 @@ impl Rows {
     /// One row per output row.
     pub const OUTPUTS: Rows = Rows::Outputs { per: 1 };
 
+    /// `k` rows for each of these.
+    pub fn times(self, k: usize) -> Rows {
+        match self {
+            Rows::Tokens { per } => Rows::Tokens { per: per * k },
+            Rows::Outputs { per } => Rows::Outputs { per: per * k },
+            Rows::Fixed(rows) => Rows::Fixed(rows * k),
+        }
+    }
+
     /// Rows to reserve memory for: those of a full bucket.
     pub fn capacity(self, shape: &StepShape) -> usize {
         self.live(&Counts { tokens: shape.tokens, outputs: shape.outputs })

@@ -9,7 +9,7 @@ use super::{OpDef, check};
 use crate::error::Error;
 use crate::graph::Tables;
 use crate::step::Counts;
-use crate::value::{Rows, TensorType};
+use crate::value::TensorType;
 
 /// Attributes of `expert_combine`: none.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,11 +20,11 @@ impl OpDef for ExpertCombine {
         let [x, weights] = check::operands("expert_combine", inputs)?;
         check::dtype("expert_combine", x, DType::F32)?;
         check::dtype("expert_combine", weights, DType::F32)?;
-        let rows = Rows::Tokens { per: weights.cols };
-        if x.rows != rows || weights.rows != Rows::TOKENS {
-            return check::fail("expert_combine", format!("{rows} rows and T rows"), x.to_string());
+        let rows = weights.rows.times(weights.cols);
+        if x.rows != rows {
+            return check::fail("expert_combine", format!("{rows} rows"), x.to_string());
         }
-        Ok(vec![TensorType::f32(Rows::TOKENS, x.cols)])
+        Ok(vec![TensorType::f32(weights.rows, x.cols)])
     }
 
     fn macs(&self, inputs: &[TensorType], _tables: &Tables, counts: &Counts) -> u64 {

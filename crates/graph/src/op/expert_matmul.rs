@@ -1,14 +1,16 @@
 //! `expert_matmul`: each token's activations times the matrices of its experts.
 //!
-//! Formula: with k experts per token, `y[t·k + i] = x[t] · W[experts[t, i]]ᵀ` when x has one row per token, and
+//! Tokens here are token rows or output rows. Formula: with k experts per token, `y[t·k + i] = x[t] · W[experts[t, i]]ᵀ` when x has one row per token, and
 //! `x[t·k + i] · W[experts[t, i]]ᵀ` when it has k. Operands: x f32, q8_0 or q8_k [T or T·k, K], experts i32 [T, k];
 //! W is [E, N, K]. Output: f32 [T·k, N].
+
+use minfer_quant::DType;
 
 use super::{OpDef, check};
 use crate::error::Error;
 use crate::graph::Tables;
 use crate::step::Counts;
-use crate::value::{Rows, TensorType, WeightId};
+use crate::value::{TensorType, WeightId};
 
 /// Attributes of `expert_matmul`.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,11 +36,11 @@ impl ExpertMatmul {
 impl OpDef for ExpertMatmul {
     fn infer(&self, inputs: &[TensorType], tables: &Tables) -> Result<Vec<TensorType>, Error> {
         let [x, experts] = check::operands("expert_matmul", inputs)?;
-        let used = experts.cols;
-        check::index("expert_matmul", experts, Rows::TOKENS, used)?;
-        let rows = Rows::Tokens { per: used };
-        if x.rows != rows && x.rows != Rows::TOKENS {
-            return check::fail("expert_matmul", format!("{rows} or T rows"), x.to_string());
+        check::dtype("expert_matmul", experts, DType::I32)?;
+        let rows = experts.rows.times(experts.cols);
+        if x.rows != rows && x.rows != experts.rows {
+            let expected = format!("{rows} or {} rows", experts.rows);
+            return check::fail("expert_matmul", expected, x.to_string());
         }
         let experts = tables.weight(self.weight).experts;
         let cols = check::matrix("expert_matmul", tables, self.weight, experts, x)?;
