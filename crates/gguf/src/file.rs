@@ -1,6 +1,5 @@
 //! A whole model file, or a split set of them, as one value.
 
-use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -35,6 +34,7 @@ pub(crate) struct Head {
     header: Header,
     metadata: Metadata,
     tensors: Vec<Tensor>,
+    by_name: Vec<u32>,
 }
 
 impl Head {
@@ -45,7 +45,8 @@ impl Head {
         let metadata = Metadata::parse(&mut cursor, header.keys)?;
         let alignment = metadata.alignment()?;
         let tensors = tensors::parse(&mut cursor, header.tensors, alignment, file_bytes)?;
-        Ok(Self { header, metadata, tensors })
+        let by_name = tensors::by_name(&tensors)?;
+        Ok(Self { header, metadata, tensors, by_name })
     }
 }
 
@@ -55,7 +56,7 @@ pub struct File {
     header: Header,
     metadata: Metadata,
     tensors: Vec<Tensor>,
-    index: HashMap<String, usize>,
+    by_name: Vec<u32>,
     parts: Vec<Arc<Part>>,
 }
 
@@ -117,19 +118,16 @@ impl File {
             parts.push(Arc::new(part));
         }
         let mut heads = heads.into_iter();
-        let Some(Head { header, metadata, mut tensors }) = heads.next() else {
+        let Some(Head { header, metadata, mut tensors, mut by_name }) = heads.next() else {
             return Err(Error::Truncated { what: "a model", offset: 0, needed: 1, left: 0 });
         };
         for (part, head) in (1..).zip(heads) {
             tensors.extend(head.tensors.into_iter().map(|tensor| Tensor { part, ..tensor }));
         }
-        let mut index = HashMap::with_capacity(tensors.len());
-        for (position, tensor) in tensors.iter().enumerate() {
-            if index.insert(tensor.name.clone(), position).is_some() {
-                return Err(Error::DuplicateTensor { name: tensor.name.clone() });
-            }
+        if tensors.len() > by_name.len() {
+            by_name = tensors::by_name(&tensors)?;
         }
-        Ok(Self { header, metadata, tensors, index, parts })
+        Ok(Self { header, metadata, tensors, by_name, parts })
     }
 
     /// The header of the file, of the first one in a split set.
@@ -149,7 +147,11 @@ impl File {
 
     /// The tensor of this name.
     pub fn tensor(&self, name: &str) -> Option<&Tensor> {
-        self.tensors.get(*self.index.get(name)?)
+        let at = |position: u32| self.tensors.get(position as usize);
+        let found = self.by_name.binary_search_by(|&position| {
+            at(position).map(|tensor| tensor.name.as_str()).cmp(&Some(name))
+        });
+        at(*self.by_name.get(found.ok()?)?)
     }
 
     /// The files: one, or those of the split set in order.

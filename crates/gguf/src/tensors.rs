@@ -3,8 +3,6 @@
 //! A table entry becomes a [`Tensor`] only when its format is known, its shape is whole blocks, and
 //! its bytes lie in the file right behind the tensor before it.
 
-use std::collections::HashSet;
-
 use minfer_quant::Quant;
 
 use crate::error::{Error, Result};
@@ -64,15 +62,6 @@ impl Tensor {
     }
 }
 
-/// A table entry as it stands in the file, its shape checked.
-struct Entry {
-    name: String,
-    quant: Quant,
-    dims: Vec<u64>,
-    bytes: u64,
-    offset: u64,
-}
-
 /// Reads `count` entries and places them in a file of `file_bytes` bytes whose data start at the
 /// next multiple of `alignment`. Tensors are given part 0.
 pub(crate) fn parse(
@@ -81,41 +70,46 @@ pub(crate) fn parse(
     alignment: u64,
     file_bytes: u64,
 ) -> Result<Vec<Tensor>> {
-    let mut entries = Vec::new();
+    let mut tensors = Vec::new();
+    let mut expected = Some(0u64);
     for _ in 0..count {
-        entries.push(parse_entry(cursor)?);
-    }
-    refuse_duplicates(entries.iter().map(|entry| entry.name.as_str()))?;
-    let mut tensors = Vec::with_capacity(entries.len());
-    let mut expected = Some(0);
-    let start = cursor.offset().checked_next_multiple_of(alignment);
-    for Entry { name, quant, dims, bytes, offset: found } in entries {
-        let at = expected.unwrap_or(u64::MAX);
-        if found != at {
-            return Err(Error::TensorOffset { name, expected: at, found });
+        let tensor = parse_entry(cursor)?;
+        let (found, expected_here) = (tensor.offset, expected.unwrap_or(u64::MAX));
+        if found != expected_here {
+            return Err(Error::TensorOffset { name: tensor.name, expected: expected_here, found });
         }
-        let offset = start.and_then(|start| start.checked_add(found)).unwrap_or(u64::MAX);
-        if offset.checked_add(bytes).is_none_or(|end| end > file_bytes) && bytes > 0 {
+        let end = found.checked_add(tensor.bytes);
+        expected = end.and_then(|end| end.checked_next_multiple_of(alignment));
+        tensors.push(tensor);
+    }
+    let start = cursor.offset().checked_next_multiple_of(alignment).unwrap_or(u64::MAX);
+    for tensor in &mut tensors {
+        let offset = start.saturating_add(tensor.offset);
+        let end = offset.checked_add(tensor.bytes);
+        if tensor.bytes > 0 && end.is_none_or(|end| end > file_bytes) {
+            let (name, bytes) = (tensor.name.clone(), tensor.bytes);
             return Err(Error::TensorRange { name, offset, bytes, file_bytes });
         }
-        expected = found.checked_add(bytes).and_then(|end| end.checked_next_multiple_of(alignment));
-        tensors.push(Tensor { name, quant, dims, part: 0, offset: offset.min(file_bytes), bytes });
+        tensor.offset = offset.min(file_bytes);
     }
     Ok(tensors)
 }
 
-/// An error naming the first name that appears a second time.
-pub(crate) fn refuse_duplicates<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
-    let mut seen = HashSet::with_capacity(names.size_hint().0);
-    for name in names {
-        if !seen.insert(name) {
-            return Err(Error::DuplicateTensor { name: name.to_owned() });
+/// Positions of the tensors in order of their names; an error names one that appears twice.
+pub(crate) fn by_name(tensors: &[Tensor]) -> Result<Vec<u32>> {
+    let name = |position: u32| tensors.get(position as usize).map(|tensor| tensor.name.as_str());
+    let mut order: Vec<u32> = (0u32..).take(tensors.len()).collect();
+    order.sort_by(|&left, &right| name(left).cmp(&name(right)));
+    match order.windows(2).find(|pair| name(pair[0]) == name(pair[1])) {
+        Some(pair) => {
+            Err(Error::DuplicateTensor { name: name(pair[0]).unwrap_or_default().to_owned() })
         }
+        None => Ok(order),
     }
-    Ok(())
 }
 
-fn parse_entry(cursor: &mut Cursor<'_>) -> Result<Entry> {
+/// Reads one entry; its offset counts from the start of the data, which is not known yet.
+fn parse_entry(cursor: &mut Cursor<'_>) -> Result<Tensor> {
     let at = cursor.offset();
     let name = cursor.string(TENSOR_NAME_BYTES, "a tensor's name")?;
     let name = match std::str::from_utf8(name) {
@@ -143,7 +137,7 @@ fn parse_entry(cursor: &mut Cursor<'_>) -> Result<Entry> {
         return Err(Error::TensorType { name, id, format });
     };
     let bytes = data_bytes(&name, quant, &dims)?;
-    Ok(Entry { name, quant, dims, bytes, offset })
+    Ok(Tensor { name, quant, dims, part: 0, offset, bytes })
 }
 
 /// Bytes of a tensor's data: rows × blocks per row × bytes per block.

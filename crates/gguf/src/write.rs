@@ -4,7 +4,7 @@
 //! the reader over the head it made before a byte leaves: what cannot be read is not written.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
@@ -18,7 +18,7 @@ use crate::header::MAGIC;
 use crate::limits::{ALIGNMENT_MAX, PARTS};
 use crate::metadata::{ALIGNMENT_KEY, DEFAULT_ALIGNMENT};
 use crate::split;
-use crate::tensors::{data_bytes, refuse_duplicates};
+use crate::tensors::data_bytes;
 use crate::value::{Value, write_string};
 
 /// Builds a GGUF file. Nothing is checked before it is written.
@@ -190,7 +190,7 @@ impl<'a> Writer<'a> {
 
     /// Runs of tensors, one run a part.
     fn groups(&self, part_bytes: u64) -> Result<Vec<Range<usize>>> {
-        refuse_duplicates(self.tensors.iter().map(|tensor| tensor.name.as_str()))?;
+        self.refuse_duplicates()?;
         let (mut groups, mut start, mut filled) = (Vec::new(), 0, 0u64);
         for (position, tensor) in self.tensors.iter().enumerate() {
             let bytes = data_bytes(&tensor.name, tensor.quant, &tensor.dims)?;
@@ -209,6 +209,15 @@ impl<'a> Writer<'a> {
             return Err(Error::Limit { limit, what, found, offset: 0 });
         }
         Ok(groups)
+    }
+
+    /// A set's parts are checked one by one, so a name in two of them is looked for here.
+    fn refuse_duplicates(&self) -> Result<()> {
+        let mut seen = HashSet::with_capacity(self.tensors.len());
+        match self.tensors.iter().find(|tensor| !seen.insert(&tensor.name)) {
+            Some(tensor) => Err(Error::DuplicateTensor { name: tensor.name.clone() }),
+            None => Ok(()),
+        }
     }
 
     fn write_member(
