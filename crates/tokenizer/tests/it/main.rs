@@ -2,3 +2,5 @@
 
 /// Ids and texts of real models, compared with recorded ones.
 mod reference;
+/// Ids in fetched vocabularies of other models.
+mod vocabularies;
