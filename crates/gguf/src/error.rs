@@ -72,7 +72,7 @@ pub enum Error {
     },
     /// A number is beyond a row of [`crate::LIMITS`].
     #[error(
-        "{what} at byte {offset} is {found} {}, the limit {} is {}",
+        "{what}: {found} {} at byte {offset}, the limit {} is {}",
         limit.unit, limit.name, limit.value
     )]
     Limit {

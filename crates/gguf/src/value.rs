@@ -290,6 +290,53 @@ impl Value {
     }
 }
 
+/// A scalar as it is, a string as text, an array as its type, length and first elements.
+impl fmt::Display for Value {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::U8(value) => write!(formatter, "{value}"),
+            Self::I8(value) => write!(formatter, "{value}"),
+            Self::U16(value) => write!(formatter, "{value}"),
+            Self::I16(value) => write!(formatter, "{value}"),
+            Self::U32(value) => write!(formatter, "{value}"),
+            Self::I32(value) => write!(formatter, "{value}"),
+            Self::F32(value) => write!(formatter, "{value}"),
+            Self::Bool(value) => write!(formatter, "{value}"),
+            Self::String(value) => formatter.write_str(&String::from_utf8_lossy(value)),
+            Self::Array(array) => array.fmt(formatter),
+            Self::U64(value) => write!(formatter, "{value}"),
+            Self::I64(value) => write!(formatter, "{value}"),
+            Self::F64(value) => write!(formatter, "{value}"),
+        }
+    }
+}
+
+impl fmt::Display for Array {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 6;
+        fn first<T: fmt::Debug>(values: impl Iterator<Item = T>) -> Vec<String> {
+            values.take(SHOWN).map(|value| format!("{value:?}")).collect()
+        }
+        let shown = match self {
+            Self::U8(values) => first(values.iter()),
+            Self::I8(values) => first(values.iter()),
+            Self::U16(values) => first(values.iter()),
+            Self::I16(values) => first(values.iter()),
+            Self::U32(values) => first(values.iter()),
+            Self::I32(values) => first(values.iter()),
+            Self::F32(values) => first(values.iter()),
+            Self::Bool(values) => first(values.iter()),
+            Self::String(values) => first(values.texts()),
+            Self::U64(values) => first(values.iter()),
+            Self::I64(values) => first(values.iter()),
+            Self::F64(values) => first(values.iter()),
+        };
+        let more = if self.len() > SHOWN { ", …" } else { "" };
+        let (element_type, count) = (self.element_type(), self.len());
+        write!(formatter, "{element_type}[{count}] = [{}{more}]", shown.join(", "))
+    }
+}
+
 impl Array {
     /// Type of the elements.
     pub fn element_type(&self) -> ValueType {

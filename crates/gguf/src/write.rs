@@ -23,11 +23,14 @@ use crate::value::{Value, write_string};
 
 /// Builds a GGUF file. Nothing is checked before it is written.
 ///
-/// ```ignore
-/// let bytes = Writer::new()
+/// ```
+/// # use minfer_gguf::Writer;
+/// # use minfer_quant::Quant;
+/// let file = Writer::new()
 ///     .kv("general.architecture", "llama")
-///     .tensor("output_norm.weight", Quant::F32, [32], norm_bytes)
-///     .to_bytes()?;
+///     .tensor("output_norm.weight", Quant::F32, [32], vec![0; 128])
+///     .to_bytes();
+/// # assert!(file.is_ok());
 /// ```
 #[derive(Debug)]
 pub struct Writer<'a> {

@@ -61,12 +61,13 @@ fn works_on_its_task() {
     match task {
         "load" => load(Path::new(path)),
         "signal" => signal_self(Path::new(path)),
+        "release" => release(Path::new(path)),
         other => panic!("unknown task {other}"),
     }
 }
 
 fn load(path: &Path) {
-    let before = peak_bytes();
+    let before = resident_bytes("VmHWM:");
     let start = Instant::now();
     let loaded = File::open(path);
     let load = start.elapsed();
@@ -77,7 +78,7 @@ fn load(path: &Path) {
         }
         Err(error) => format!("refused {:?} {error}", error.root()),
     };
-    let peak = peak_bytes() - before;
+    let peak = resident_bytes("VmHWM:") - before;
     report(&format!("\nverdict:{verdict}\nmicros:{}\npeak:{peak}\n", load.as_micros()));
 }
 
@@ -132,9 +133,24 @@ fn report(text: &str) {
     out.flush().unwrap();
 }
 
-fn peak_bytes() -> u64 {
+/// Reads a file whole, releases its pages, and tells how much memory that gave back, in
+/// `gave back` bytes. The file must read the same again.
+fn release(path: &Path) {
+    let file = File::open(path).unwrap();
+    let (tensor, part) = (&file.tensors()[0], &file.parts()[0]);
+    let sum = || file.bytes(tensor).iter().map(|&byte| u64::from(byte)).sum::<u64>();
+    let first = sum();
+    let before = resident_bytes("RssFile:");
+    part.release(tensor.offset..tensor.offset + tensor.bytes).unwrap();
+    let after = resident_bytes("RssFile:");
+    assert_eq!(sum(), first);
+    report(&format!("\nverdict:gave back {}\n", before.saturating_sub(after)));
+}
+
+/// A line of the system's account of this process; 0 where there is none.
+fn resident_bytes(line: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let line = status.lines().find_map(|text| text.strip_prefix(line));
     let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
     kilobytes.and_then(|count| count.parse::<u64>().ok()).unwrap_or(0) * 1024
 }

@@ -34,7 +34,10 @@ fn fnv1a(bytes: &[u8]) -> u64 {
 
 /// The recipes that peers' faults gave, by their public names.
 fn recipes() -> Vec<Case> {
-    [header_recipes(), tensor_recipes(), model_recipes()].into_iter().flatten().collect()
+    [header_recipes(), metadata_recipes(), tensor_recipes(), model_recipes()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn recipe(name: &'static str, digest: u64, expected: Expected, bytes: Vec<u8>) -> Case {
@@ -47,8 +50,6 @@ fn variant(name: &'static str, expected: Expected, bytes: Vec<u8>) -> Case {
 
 fn header_recipes() -> Vec<Case> {
     let full = Raw::base().build();
-    let keyed = |type_id, value: Vec<u8>| one_key("k", type_id, value);
-    let zeros = |count| vec![0u8; count];
     vec![
         recipe("G00_base", 0x8288ca57d4f71282, Loads, full.clone()),
         recipe("G01_empty", 0xcbf29ce484222325, Refused("Truncated"), Vec::new()),
@@ -64,6 +65,20 @@ fn header_recipes() -> Vec<Case> {
             Refused("Limit"),
             header(3, 0, 1, &[&u64::MAX.to_le_bytes()[..], b"abcd"].concat()),
         ),
+        recipe(
+            "G43_trunc_half",
+            0xaf82ec16b77b4a55,
+            Refused("TensorRange"),
+            full[..full.len() / 2].to_vec(),
+        ),
+        recipe("G44_trailing_ok", 0xc75f8e6b93971282, Loads, [full, vec![0xaa; 1 << 20]].concat()),
+    ]
+}
+
+fn metadata_recipes() -> Vec<Case> {
+    let keyed = |type_id, value: Vec<u8>| one_key("k", type_id, value);
+    let zeros = |count| vec![0u8; count];
+    vec![
         recipe(
             "G12_key_65536",
             0x846003adf0de8f92,
@@ -119,13 +134,6 @@ fn header_recipes() -> Vec<Case> {
             Refused("WrongType"),
             Raw::base().set(entry("general.alignment", I32, 32u32.to_le_bytes())).build(),
         ),
-        recipe(
-            "G43_trunc_half",
-            0xaf82ec16b77b4a55,
-            Refused("TensorRange"),
-            full[..full.len() / 2].to_vec(),
-        ),
-        recipe("G44_trailing_ok", 0xc75f8e6b93971282, Loads, [full, vec![0xaa; 1 << 20]].concat()),
     ]
 }
 

@@ -38,3 +38,24 @@ fn a_head_with_any_bit_flipped_is_refused_or_usable() {
     assert_eq!(refused + loaded, head * 12);
     assert!(refused > 20_000 && loaded > 20_000, "{refused} refused, {loaded} loaded");
 }
+
+#[test]
+fn a_head_with_numbers_overwritten_is_refused_or_usable() {
+    let raw = Raw::base();
+    let (file, head) = (raw.build(), raw.head().len());
+    let numbers = [0, 1, 31, 255, 1 << 16, 1 << 24, 1 << 31, u64::MAX >> 32, 1 << 32, 1 << 61];
+    let numbers = [&numbers[..], &[1 << 63, u64::MAX - 31, u64::MAX]].concat();
+    let mut refused = 0;
+    for offset in 0..head - 8 {
+        let number = numbers[offset % numbers.len()].to_le_bytes();
+        for width in [2, 4, 8] {
+            let mut damaged = file.clone();
+            damaged[offset..offset + width].copy_from_slice(&number[..width]);
+            match File::from_bytes(damaged) {
+                Ok(file) => use_everything(&file),
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    assert!(refused > 1_000, "{refused} refused");
+}

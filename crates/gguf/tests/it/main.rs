@@ -6,6 +6,7 @@ mod corpus;
 mod damage;
 mod limits;
 mod mapping;
+mod messages;
 mod metadata;
 mod models;
 mod raw;

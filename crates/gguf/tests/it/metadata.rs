@@ -109,3 +109,12 @@ fn type_ids_are_those_of_the_format() {
     assert_eq!(ValueType::from_id(13), None);
     assert_eq!(Array::Bool(vec![true]).element_type(), ValueType::Bool);
 }
+
+#[test]
+fn values_are_printed_short() {
+    assert_eq!(Value::from(-3i8).to_string(), "-3");
+    assert_eq!(Value::from("text").to_string(), "text");
+    assert_eq!(Value::from(vec!["a\n", "b"]).to_string(), r#"string[2] = ["a\n", "b"]"#);
+    let long = Value::from((0..288u32).collect::<Vec<_>>());
+    assert_eq!(long.to_string(), "u32[288] = [0, 1, 2, 3, 4, 5, …]");
+}
