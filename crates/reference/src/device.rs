@@ -374,5 +374,3 @@ impl Device for Reference {
     }
 }
 
-#[cfg(test)]
-mod tests;

@@ -85,4 +85,4 @@ pub(crate) fn run<T: Real>(op: &Op, inputs: &[Tensor<T>], env: &mut Env<'_>) -> 
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
