@@ -20,7 +20,8 @@ pub fn check(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
     let krate = source.crate_name();
     let script = source.path.ends_with("/build.rs") && !source.path.contains("/src/");
-    let speaks = SPEAKING.contains(&krate) || script;
+    let program = ["/examples/", "/benches/"].iter().any(|folder| source.path.contains(folder));
+    let speaks = SPEAKING.contains(&krate) || script || program;
     for (at, token) in source.tokens.iter().enumerate() {
         let after = &source.tokens[at..];
         let mut add = |rule, message: String| {

@@ -12,6 +12,7 @@ fn libraries_do_not_print() {
     assert_eq!(rules(PLAN, text), ["prints"]);
     assert!(rules("crates/cli/src/main.rs", text).is_empty());
     assert!(rules("crates/plan/tests/it/main.rs", text).is_empty());
+    assert!(rules("crates/plan/examples/show.rs", text).is_empty());
     assert!(rules(PLAN, "#[cfg(test)]\nmod tests {\n fn f() { println!(\"a\"); }\n}\n").is_empty());
 }
 
