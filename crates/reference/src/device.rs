@@ -373,4 +373,3 @@ impl Device for Reference {
         Ok(())
     }
 }
-
