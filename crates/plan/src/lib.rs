@@ -35,6 +35,6 @@ pub use inputs::{Bounds, GroupInputs, Inputs, TokenInput};
 pub use launch::{Io, Launch, Layout, Unsupported};
 pub use memory::{Memory, Place};
 pub use place::{Placement, TargetId};
-pub use program::{Note, Options, Planned, Program, Split, Step, plan};
+pub use program::{Note, Options, Planned, Program, Split, Step, plan, single_split};
 pub use runner::{RunTicket, Runner, StepOutputs};
 pub use work::{ROW_TILE, SequenceRows, attention_work, work_capacity};

@@ -193,6 +193,33 @@ pub fn plan(
     Ok(Program { graph, splits, outputs, notes })
 }
 
+/// A split for op tests: all nodes of `graph` on one target, with `imports` coming from outside and `exports`
+/// readable, both in the order of their places in the staging area (a value may be in both). Nothing is
+/// inserted, fused or taken apart.
+pub fn single_split(
+    graph: Graph,
+    imports: Vec<ValueId>,
+    exports: Vec<ValueId>,
+    planned: Planned<'_>,
+) -> Result<Split, Error> {
+    let steps = graph
+        .nodes
+        .iter()
+        .enumerate()
+        .map(|(index, node)| {
+            let launch = planned
+                .lower(&graph, node)
+                .map_err(|unsupported| decompose::refused(&planned, node, &unsupported))?;
+            Ok(Step { node: NodeId(index as u32), launch, scratch: None })
+        })
+        .collect::<Result<_, Error>>()?;
+    let border = split::Border { imports, exports };
+    let alignment = planned.target.caps().value_alignment;
+    let (memory, steps) = memory::lay_out(&graph, steps, &border, alignment);
+    let split::Border { imports, exports } = border;
+    Ok(Split { target: TargetId(0), graph: Arc::new(graph), steps, imports, exports, memory })
+}
+
 fn lower_all(draft: &Draft<'_>) -> Result<Vec<Launch>, Error> {
     draft
         .graph

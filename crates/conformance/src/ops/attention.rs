@@ -1,0 +1,131 @@
+//! Cases of `attention`: depths round pages and partitions, head counts and sizes, windows, caps, sinks, K/V types,
+//! several sequences in one step, split partitions. The cache is filled by `kv_store` in earlier steps.
+
+use minfer_graph::op::attention::Attention;
+use minfer_graph::op::kv_store::KvStore;
+use minfer_graph::{Input, KvTypes, Rows, StateId};
+use minfer_plan::SequenceRows;
+use minfer_quant::KvType;
+
+use super::tokens;
+use crate::case::{Case, CaseBuilder};
+use crate::compare::Tolerance;
+
+/// What a case varies.
+#[derive(Clone)]
+struct Shape {
+    heads: usize,
+    kv_heads: usize,
+    head_dim: usize,
+    kv: KvTypes,
+    window: Option<usize>,
+    soft_cap: Option<f32>,
+    sinks: bool,
+    partials: usize,
+}
+
+const PLAIN: Shape = Shape {
+    heads: 4,
+    kv_heads: 2,
+    head_dim: 32,
+    kv: KvTypes { key: KvType::F32, value: KvType::F32 },
+    window: None,
+    soft_cap: None,
+    sinks: false,
+    partials: 16,
+};
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for depth in [0, 1, 30, 31, 32, 33, 63, 64, 127, 510, 511, 512, 513, 1024, 1100] {
+        cases.push(case("decode", PLAIN, &[(depth, 1)]));
+    }
+    for (depth, rows) in [(0, 2), (0, 15), (0, 16), (0, 17), (0, 33), (5, 31), (500, 40), (1020, 9)]
+    {
+        cases.push(case("prefill", PLAIN, &[(depth, rows)]));
+    }
+    cases.push(case("mixed", PLAIN, &[(40, 1), (0, 20), (600, 1)]));
+    cases.push(case("unsplit", Shape { partials: 0, ..PLAIN }, &[(1100, 1), (5, 3)]));
+    for head_dim in [8, 16, 24, 40, 64, 72, 80, 96, 112, 128, 192, 256] {
+        cases.push(case("head_dim", Shape { head_dim, ..PLAIN }, &[(33, 3)]));
+    }
+    for (heads, kv_heads) in [(1, 1), (9, 3), (8, 1), (14, 2), (3, 3)] {
+        cases.push(case("heads", Shape { heads, kv_heads, ..PLAIN }, &[(40, 1), (3, 18)]));
+    }
+    for &key in KvType::ALL {
+        for &value in KvType::ALL {
+            let kv = KvTypes { key, value };
+            cases.push(case("kv", Shape { kv, head_dim: 64, ..PLAIN }, &[(70, 1), (0, 35)]));
+        }
+    }
+    for window in [1, 2, 31, 32, 33, 100, 512, 513] {
+        let shape = Shape { window: Some(window), ..PLAIN };
+        cases.push(case("window", shape.clone(), &[(1100, 1)]));
+        cases.push(case("window", shape, &[(30, 40)]));
+    }
+    cases.push(case("soft_cap", Shape { soft_cap: Some(3.0), ..PLAIN }, &[(50, 1), (0, 9)]));
+    cases.push(case("sinks", Shape { sinks: true, ..PLAIN }, &[(600, 1), (0, 9)]));
+    let both = Shape { sinks: true, window: Some(40), soft_cap: Some(5.0), ..PLAIN };
+    cases.push(case("all", both, &[(600, 1), (30, 20)]));
+    cases
+}
+
+/// `steps` holds (depth, rows) of each sequence: the cache is filled to the depth, then the rows are attended.
+fn case(what: &str, shape: Shape, sequences: &[(usize, usize)]) -> Case {
+    let Shape { heads, kv_heads, head_dim, kv, window, soft_cap, sinks, partials } = shape;
+    let name = format!(
+        "attention.{what}[{sequences:?},{heads}/{kv_heads}x{head_dim},{}/{},window={window:?},partials={partials}]",
+        kv.key.name(),
+        kv.value.name()
+    );
+    let deepest = sequences.iter().map(|(depth, rows)| depth + rows).max().unwrap_or(1);
+    let filled: usize = sequences.iter().map(|(depth, _)| depth).sum();
+    let tolerance = Tolerance::Relative(if kv.key == KvType::F32 { 2e-5 } else { 5e-5 });
+    let mut case = CaseBuilder::new(name, tokens(filled.max(1)), tolerance);
+    let state = case.cache([kv_heads, head_dim], kv, window, deepest, partials);
+    let sinks = sinks.then(|| case.vector(heads));
+    if filled > 0 {
+        case.sequences(&rows(sequences, |depth, _| (0, depth)));
+        store(&mut case, state, kv_heads * head_dim);
+    }
+    let now: usize = sequences.iter().map(|(_, rows)| rows).sum();
+    if filled > 0 {
+        case.next_step(tokens(now));
+    } else {
+        case.restart(tokens(now));
+    }
+    case.sequences(&rows(sequences, |depth, rows| (depth, rows)));
+    store(&mut case, state, kv_heads * head_dim);
+    let q = case.bells(Rows::TOKENS, heads * head_dim);
+    let positions = case.input(Input::Positions);
+    let pages = case.input(Input::Pages { group: 0 });
+    let work = case.input(Input::Work { group: 0 });
+    let scale = 1.0 / (head_dim as f32).sqrt();
+    let attention = Attention { state, heads, scale, soft_cap, sinks };
+    case.op(attention, &[q, positions, pages, work]);
+    case.finish()
+}
+
+fn store(case: &mut CaseBuilder, state: StateId, width: usize) {
+    let k = case.bells(Rows::TOKENS, width);
+    let v = case.bells(Rows::TOKENS, width);
+    let slots = case.input(Input::Slots { group: 0 });
+    case.node(KvStore { state }, &[k, v, slots]);
+}
+
+/// Sequences one after the other in a step; `part` gives (first position, rows) of each.
+fn rows(
+    sequences: &[(usize, usize)],
+    part: impl Fn(usize, usize) -> (usize, usize),
+) -> Vec<SequenceRows> {
+    let mut row = 0;
+    let mut list = Vec::new();
+    for (sequence, &(depth, rows)) in sequences.iter().enumerate() {
+        let (position, rows) = part(depth, rows);
+        if rows > 0 {
+            list.push(SequenceRows { row, rows, sequence, position });
+        }
+        row += rows;
+    }
+    list
+}

@@ -1,0 +1,41 @@
+//! Cases of `gate_up`.
+
+use minfer_graph::op::gate_up::GateUp;
+use minfer_graph::op::matmul::Member;
+use minfer_graph::{Activation, Rows};
+use minfer_quant::{DType, Quant};
+
+use super::matmul::operand_of;
+use super::{quantized_operand, tokens};
+use crate::case::{Case, CaseBuilder};
+use crate::compare::Tolerance;
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &quant in Quant::ALL {
+        for operand in [Some(DType::F32), quantized_operand(quant)].into_iter().flatten() {
+            for function in [Activation::Silu, Activation::Gelu] {
+                for rows in [1, 9, 33] {
+                    cases.push(case(quant, operand, function, rows));
+                }
+            }
+        }
+    }
+    cases
+}
+
+fn case(quant: Quant, operand: DType, function: Activation, rows: usize) -> Case {
+    let cols = if quant.block_len() == 1 { 70 } else { 2 * quant.block_len() };
+    let name = format!(
+        "gate_up.{}.{}.{}[{rows},17,{cols}]",
+        quant.name(),
+        operand.name(),
+        function.name()
+    );
+    let mut case = CaseBuilder::new(name, tokens(rows), Tolerance::Relative(2e-5));
+    let x = operand_of(&mut case, operand, Rows::TOKENS, cols);
+    let members =
+        (0..2).map(|_| Member::new(case.weight(quant, [1, 17, cols], 0.3), None)).collect();
+    case.op(GateUp { members, function }, &[x]);
+    case.finish()
+}
