@@ -129,10 +129,10 @@ pub enum Error {
         limit: usize,
     },
 
-    /// The merge table was refused by the BPE model.
-    #[error("the merges do not make a BPE model: {reason}")]
-    Model {
-        /// The model's own message.
+    /// A word-splitting rule's expression does not compile.
+    #[error("the word-splitting rule does not compile: {reason}")]
+    Splitter {
+        /// The engine's own message.
         reason: String,
     },
 
@@ -143,7 +143,7 @@ pub enum Error {
         reason: String,
     },
 
-    /// The vocabulary has no token for a byte of the text, and no token for the unknown.
+    /// The vocabulary has no token for a byte of the text, and none for the unknown.
     #[error("the vocabulary has no token for the byte {byte:#04x} of the text")]
     NoToken {
         /// The byte.

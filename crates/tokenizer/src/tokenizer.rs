@@ -74,7 +74,8 @@ impl Tokenizer {
         };
         let bos = given("tokenizer.ggml.bos_token_id", defaults.bos)?;
         let eos = given("tokenizer.ggml.eos_token_id", defaults.eos)?;
-        let unknown = given("tokenizer.ggml.unknown_token_id", defaults.unknown)?;
+        let default = defaults.unknown.filter(|&id| vocabulary.kind(id) == Some(Kind::Unknown));
+        let unknown = given("tokenizer.ggml.unknown_token_id", default)?;
         let end = end_tokens(metadata, &mut vocabulary, eos)?;
         vocabulary.spell(defaults.spelling)?;
         let model = match defaults.rule {
@@ -128,7 +129,9 @@ impl Tokenizer {
         for part in self.special.parts(text, special) {
             match (part, &self.model) {
                 (Part::Token(id), _) => ids.push(id),
-                (Part::Text(text), Model::BytePair(model)) => model.encode(text, ids)?,
+                (Part::Text(text), Model::BytePair(model)) => {
+                    model.encode(&self.vocabulary, text, ids)?;
+                }
                 (Part::Text(text), Model::SentencePiece { pieces, space_prefix }) => {
                     pieces.encode(&self.vocabulary, text, *space_prefix && after_token, ids)?;
                 }

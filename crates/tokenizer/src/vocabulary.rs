@@ -9,9 +9,9 @@
 //! - Of several tokens with one text, the first is the one that the text leads to.
 //! - A token of the kind *byte* spells one, and its piece is that byte.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 
-use hashbrown::HashTable;
+use hashbrown::{DefaultHashBuilder, HashTable};
 use minfer_gguf::{Metadata, StringArray};
 
 use crate::alphabet;
@@ -81,7 +81,9 @@ pub(crate) struct Vocabulary {
     texts: Runs,
     pieces: Runs,
     index: HashTable<u32>,
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
+    /// Bytes of the longest text.
+    longest: usize,
 }
 
 impl Vocabulary {
@@ -101,10 +103,10 @@ impl Vocabulary {
             }
         };
         let texts = Runs::copy_of(strings)?;
-        let hasher = RandomState::new();
+        let hasher = DefaultHashBuilder::default();
         let index = index_of(&texts, &hasher);
-        let pieces = Runs::default();
-        Ok(Self { kinds, texts, pieces, index, hasher })
+        let longest = strings.iter().map(<[u8]>::len).max().unwrap_or(0);
+        Ok(Self { kinds, texts, pieces: Runs::default(), index, hasher, longest })
     }
 
     /// Makes the piece of every token.
@@ -167,6 +169,14 @@ impl Vocabulary {
         found.copied()
     }
 
+    /// The token with this spelling, unless ordinary text must not become it.
+    pub(crate) fn writable_id(&self, text: &[u8]) -> Option<u32> {
+        if text.len() > self.longest {
+            return None;
+        }
+        self.id(text).filter(|&id| self.kind(id).is_some_and(|kind| !kind.is_special()))
+    }
+
     /// The token for a byte, by spelling: `<0x00>` to `<0xFF>`.
     pub(crate) fn byte_id(&self, byte: u8) -> Option<u32> {
         const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
@@ -180,7 +190,7 @@ pub(crate) fn check_length(key: &'static str, expected: usize, found: usize) -> 
     if expected == found { Ok(()) } else { Err(Error::ArrayLength { key, expected, found }) }
 }
 
-fn index_of(texts: &Runs, hasher: &RandomState) -> HashTable<u32> {
+fn index_of(texts: &Runs, hasher: &DefaultHashBuilder) -> HashTable<u32> {
     let size = texts.ends.len();
     let text = |id: u32| texts.get(id as usize).unwrap_or_default();
     let hash = |id: u32| hasher.hash_one(text(id));

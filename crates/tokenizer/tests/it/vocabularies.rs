@@ -32,15 +32,16 @@ fn check(name: &str, count: usize) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/vocabularies");
     let expected = std::fs::read(folder.join(format!("{name}.json"))).unwrap();
     let expected: Vec<Vec<u32>> = serde_json::from_slice(&expected).unwrap();
-    assert_eq!(expected.len(), count);
+    let strings: Vec<&str> = strings.split(SEPARATOR).take(count).collect();
+    assert_eq!((strings.len(), expected.len()), (count, count));
     let mut wrong = Vec::new();
-    for (string, expected) in strings.split(SEPARATOR).zip(&expected) {
+    for (string, expected) in strings.into_iter().zip(&expected) {
         let found = tokenizer.encode(string, Special::Plain).unwrap();
         if found != *expected {
             wrong.push(format!("{string:?}\n  found    {found:?}\n  expected {expected:?}"));
         }
         let text = tokenizer.decode(&found, true);
-        let space = if tokenizer.decode(&[], true) == text { "" } else { prefix(name) };
+        let space = if string.is_empty() { "" } else { prefix(name) };
         assert_eq!(text, format!("{space}{string}"), "{name}");
     }
     assert!(wrong.is_empty(), "{name}: {} of {count}\n{}", wrong.len(), wrong.join("\n"));
