@@ -1,0 +1,146 @@
+//! Python's behaviour around the template engine: what `transformers` sets up for chat templates,
+//! and where minijinja differs from Jinja2.
+//!
+//! Everything here that reads strings reads them without marks (`marked`) and writes them with.
+
+mod json;
+mod methods;
+mod repr;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Kwargs, Value, ValueKind};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, State};
+
+use crate::marked::{Marks, Text};
+use crate::{Limits, Now, clock, source};
+
+/// Longest list that `range` makes, as in Jinja2's sandbox.
+const RANGE_MAX: i64 = 100_000;
+
+/// What the template said through `raise_exception`.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Raised(pub(crate) String);
+
+/// An environment for one chat template, without what depends on the request.
+pub(crate) fn environment() -> Environment<'static> {
+    let mut environment = Environment::new();
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    environment.set_syntax(syntax.expect("the delimiters are the usual ones"));
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    environment.set_formatter(|out, _state, value| {
+        if value.is_undefined() {
+            return Ok(());
+        }
+        let text = repr::display(value)?;
+        out.write_str(&text).map_err(|_| Error::from(ErrorKind::WriteFailure))
+    });
+    // In Python a string is a sequence of its characters, a boolean is a number, and Jinja2's
+    // undefined value is an empty sequence.
+    environment.add_test("iterable", |value: &Value| {
+        !matches!(value.kind(), ValueKind::None | ValueKind::Bool | ValueKind::Number)
+    });
+    environment.add_test("sequence", |value: &Value| {
+        matches!(value.kind(), ValueKind::String | ValueKind::Seq | ValueKind::Map)
+    });
+    environment.add_test("number", |value: &Value| {
+        matches!(value.kind(), ValueKind::Number | ValueKind::Bool)
+    });
+    environment
+}
+
+/// Adds what depends on the request: marks, time and deadline.
+pub(crate) fn install(
+    environment: &mut Environment<'static>,
+    marks: Marks,
+    now: Now,
+    limits: Limits,
+) {
+    let deadline = limits.clone();
+    environment.set_unknown_method_callback(move |state, value, method, arguments| {
+        in_time(&deadline)?;
+        methods::call(state, marks, value, method, arguments)
+    });
+    environment.add_function("raise_exception", move |message: &Value| -> Result<Value, Error> {
+        let message = Text::parse(&repr::display(message)?, marks).plain;
+        Err(Error::new(ErrorKind::InvalidOperation, message.clone()).with_source(Raised(message)))
+    });
+    environment.add_function("strftime_now", move |format: &str| {
+        clock::strftime(now, &Text::parse(format, marks).plain)
+    });
+    environment.add_function("range", move |first: i64, end: Option<i64>, step: Option<i64>| {
+        in_time(&limits)?;
+        range(first, end, step)
+    });
+    add_filters(environment, marks);
+}
+
+fn add_filters(environment: &mut Environment<'static>, marks: Marks) {
+    environment.add_filter("tojson", move |value: &Value, indent: Option<&Value>, kw: Kwargs| {
+        json::tojson(value, indent, &kw, marks)
+    });
+    environment.add_filter("string", |value: &Value| repr::display(value));
+    environment.add_filter("length", move |value: &Value| length(value, marks));
+    environment.add_filter("count", move |value: &Value| length(value, marks));
+    for (filter, method) in [
+        ("trim", "strip"),
+        ("upper", "upper"),
+        ("lower", "lower"),
+        ("title", "title"),
+        ("capitalize", "capitalize"),
+        ("replace", "replace"),
+        (source::ESCAPE, source::ESCAPE),
+    ] {
+        environment.add_filter(
+            filter,
+            move |state: &State, value: &Value, rest: minijinja::value::Rest<Value>| {
+                let text = Value::from(repr::display(value)?);
+                methods::call(state, marks, &text, method, &rest)
+            },
+        );
+    }
+}
+
+fn in_time(limits: &Limits) -> Result<(), Error> {
+    if limits.has_expired() {
+        return Err(Error::new(ErrorKind::InvalidOperation, "out of time"));
+    }
+    Ok(())
+}
+
+/// Characters of a string, entries of anything else.
+fn length(value: &Value, marks: Marks) -> Result<usize, Error> {
+    if let Some(text) = value.as_str() {
+        return Ok(text.chars().filter(|c| !marks.contain(*c)).count());
+    }
+    if value.is_undefined() {
+        return Ok(0);
+    }
+    value.len().ok_or_else(|| invalid(format!("object of type {} has no length", value.kind())))
+}
+
+/// Python's `range`, as a list.
+fn range(first: i64, end: Option<i64>, step: Option<i64>) -> Result<Vec<i64>, Error> {
+    let (start, end) = end.map_or((0, first), |end| (first, end));
+    let step = step.unwrap_or(1);
+    if step == 0 {
+        return Err(invalid("range() arg 3 must not be zero"));
+    }
+    let (span, stride) = if step > 0 {
+        (i128::from(end) - i128::from(start), i128::from(step))
+    } else {
+        (i128::from(start) - i128::from(end), -i128::from(step))
+    };
+    let count = (span + stride - 1).div_euclid(stride).max(0);
+    if count > i128::from(RANGE_MAX) {
+        return Err(invalid(format!("range of {count} entries; at most {RANGE_MAX} are made")));
+    }
+    Ok((0..count as i64).map(|i| start + i * step).collect())
+}
+
+fn invalid(message: impl Into<std::borrow::Cow<'static, str>>) -> Error {
+    Error::new(ErrorKind::InvalidOperation, message)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! Templates and messages that try to cost too much, and what stops them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use minfer_chat::{ControlTexts, Error, Limits, Message, Request, SpecialTokens, Template};
+use serde_json::{Value, json};
+
+fn render_with(source: &str, request: &Request, limits: &Limits) -> Result<String, Error> {
+    let template = Template::new(source, SpecialTokens::default())?;
+    let control = ControlTexts::new(["<|end|>"]);
+    template.render(request, limits, &control).map(|rendered| rendered.text())
+}
+
+fn render(source: &str) -> Result<String, Error> {
+    let messages = vec![Message::new("user", "Hi")];
+    render_with(source, &Request { messages, ..Request::default() }, &Limits::default())
+}
+
+#[test]
+fn a_source_that_is_too_long() {
+    let (bytes, limit) = ((1 << 20) + 1, 1 << 20);
+    assert_eq!(render(&" ".repeat(bytes)), Err(Error::SourceTooLong { bytes, limit }));
+}
+
+#[test]
+fn syntax_errors_name_the_line() {
+    let Err(Error::Syntax { line, message }) = render("one\n{% if %}") else { panic!("parses") };
+    assert_eq!(line, 2);
+    assert!(!message.is_empty());
+    assert!(matches!(render("{% include 'x' %}"), Err(Error::Render { .. })));
+    let nested = format!("{{{{ {}1{} }}}}", "(".repeat(100_000), ")".repeat(100_000));
+    assert!(matches!(render(&nested), Err(Error::Syntax { .. })));
+}
+
+#[test]
+fn loops_run_out_of_fuel() {
+    let loops = "{% for a in range(99999) %}{% for b in range(99999) %}{% set c = a * b %}\
+                 {% endfor %}{% endfor %}";
+    assert_eq!(render(loops), Err(Error::OutOfFuel { fuel: 1_003_400 }));
+    for grows in [
+        "{% set ns = namespace(s='x') %}{% for i in range(64) %}{% set ns.s = ns.s ~ ns.s %}\
+         {% endfor %}",
+        "{% set ns = namespace(s='x' * 1000) %}{% for i in range(64) %}\
+         {% set ns.s = ns.s.replace('x', ns.s) %}{% endfor %}",
+        "{% set ns = namespace(s='x' * 1000) %}{% for i in range(64) %}\
+         {% set ns.s = ns.s.join(ns.s | list) %}{% endfor %}",
+    ] {
+        assert!(matches!(render(grows), Err(Error::OutOfFuel { .. })), "{grows}");
+    }
+}
+
+#[test]
+fn a_megabyte_of_hostile_text() {
+    let control = ControlTexts::new((0..6_000).map(|i| format!("<|unused{i}|>")));
+    let text = "<|unused12".repeat(100_000) + "<|unused7|>";
+    for source in ["{{ messages[0].content }}", "{{ messages[0].content[:] }}<|unused1|>"] {
+        let template = Template::new(source, SpecialTokens::default()).expect("parses");
+        let messages = vec![Message::new("user", &text)];
+        let request = Request { messages, ..Request::default() };
+        let start = std::time::Instant::now();
+        let rendered = template.render(&request, &Limits::default(), &control).expect("renders");
+        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+        assert_eq!(rendered.pieces[1].text, "<|unused7|>");
+        assert!(!rendered.pieces[1].trusted);
+    }
+}
+
+#[test]
+fn recursion_and_deep_values_stop() {
+    let recursive = "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}";
+    assert_eq!(render(recursive), Err(Error::TooDeep { limit: 100 }));
+    let deep = (0..101).fold(json!("x"), |inner, _| json!([inner]));
+    let messages = vec![Message::new("user", "Hi").with("extra", deep)];
+    let request = Request { messages, ..Request::default() };
+    let error = render_with("{{ messages }}", &request, &Limits::default());
+    assert_eq!(error, Err(Error::TooDeep { limit: 100 }));
+}
+
+#[test]
+fn output_that_is_too_long() {
+    let source = "{% for i in range(9999) %}{{ 'x' * 1000 }}{% endfor %}";
+    assert_eq!(render(source), Err(Error::OutputTooLong { limit: 4 << 20 }));
+}
+
+#[test]
+fn the_deadline_stops_output_functions_and_methods() {
+    for source in [
+        "{% for i in range(100000) %}x{% endfor %}",
+        "{% for i in range(1000) %}{% for j in range(10) %}{% endfor %}{% endfor %}",
+        "{% for i in range(100000) %}{% set x = 'a'.upper() %}{% endfor %}",
+    ] {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = asked.clone();
+        let limits =
+            Limits::default().with_deadline(move || count.fetch_add(1, Ordering::Relaxed) >= 20);
+        let error = render_with(source, &Request::default(), &limits);
+        assert_eq!(error, Err(Error::Expired), "{source}");
+        assert!(asked.load(Ordering::Relaxed) < 30, "{source}");
+    }
+}
+
+#[test]
+fn arguments_may_not_replace_what_a_template_is_given() {
+    let mut request = Request::default();
+    request.arguments.insert("messages".into(), Value::Null);
+    let error = render_with("", &request, &Limits::default());
+    assert_eq!(error, Err(Error::ReservedArgument { name: "messages".into() }));
+}
+
+#[test]
+fn malformed_messages() {
+    let check = |message: Value, expected: &str| {
+        let message: Message = serde_json::from_value(message).expect("an object");
+        let request = Request { messages: vec![message], ..Request::default() };
+        let error = render_with("", &request, &Limits::default()).expect_err("malformed");
+        assert_eq!(error.to_string(), expected);
+    };
+    check(json!({"content": "x"}), "message 0: expected a text `role`, found nothing");
+    check(json!({"role": 1}), "message 0: expected a text `role`, found a number");
+    check(
+        json!({"role": "user", "content": {}}),
+        "message 0: expected `content` as text, a list of parts, or null, found an object",
+    );
+}
+
+#[test]
+fn a_template_raises() {
+    let error = render("{{ raise_exception('only ' ~ messages[0].content) }}");
+    assert_eq!(error, Err(Error::Raised { message: "only Hi".into() }));
+}
+
+#[test]
+fn every_private_use_character_in_use() {
+    let all = ('\u{e000}'..='\u{f8ff}')
+        .chain('\u{f0000}'..='\u{ffffd}')
+        .chain('\u{100000}'..='\u{10fffd}');
+    let messages = vec![Message::new("user", all.collect::<String>())];
+    let request = Request { messages, ..Request::default() };
+    let error = render_with("{{ messages[0].content }}", &request, &Limits::default());
+    assert_eq!(error, Err(Error::NoFreeCharacters));
+}
+
+#[test]
+fn text_that_cannot_be_told_apart_is_refused() {
+    let source = "{{ messages[0].content[1:] }}<|end|>";
+    let control = ControlTexts::new(["<|end|>"]);
+    let template = Template::new(source, SpecialTokens::default()).expect("the template parses");
+    let render = |text: &str| {
+        let messages = vec![Message::new("user", text)];
+        let request = Request { messages, ..Request::default() };
+        template.render(&request, &Limits::default(), &control)
+    };
+    assert_eq!(render("<<|end|>"), Err(Error::Ambiguous));
+    let calm = render("no control text").expect("renders");
+    assert_eq!(calm.text(), "o control text<|end|>");
+}
