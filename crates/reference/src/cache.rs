@@ -1,5 +1,5 @@
-//! The paged K/V cache: pages `[page][kv_head][position][head_dim]`, K and V apart. A `q8_0` page is the int8 values
-//! in that order and then the f16 scales, one per 32 values.
+//! The paged K/V cache: pages `[page][kv_head][position][head_dim]`, K and V apart. A `q8_0` page
+//! is the int8 values in that order and then the f16 scales, one per 32 values.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! The sequences that several ops share: exp, float sums and maxima (docs/numerics.md, "Sums" and "exp").
+//! The sequences that several ops share: exp, float sums and maxima (docs/numerics.md, "Sums" and
+//! "exp").
 
 use crate::real::Real;
 
@@ -17,8 +18,9 @@ const LN2_LO: f32 = f32::from_bits(0x35BF_BE8E);
 const TAYLOR: [f32; 8] =
     [1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 1.0 / 2.0, 1.0, 1.0];
 
-/// e^x by the project's own sequence, with an error below 2 units in the last place: `x = n ln 2 + r`,
-/// `e^x = 2^n · p(r)`. The power is applied in two halves, because 2^n alone may not be a normal f32.
+/// e^x by the project's own sequence, with an error below 2 units in the last place: `x = n ln 2 +
+/// r`, `e^x = 2^n · p(r)`. The power is applied in two halves, because 2^n alone may not be a
+/// normal f32.
 pub fn exp(x: f32) -> f32 {
     let x = x.clamp(LOWEST, HIGHEST);
     let n = (x * std::f32::consts::LOG2_E).round_ties_even();
@@ -69,7 +71,8 @@ fn tree<T: Real>(mut lanes: [T; LANES]) -> T {
     lanes[0]
 }
 
-/// The largest of a row; NaN is passed over, since whatever is made of such a row turns NaN by the NaN itself.
+/// The largest of a row; NaN is passed over, since whatever is made of such a row turns NaN by the
+/// NaN itself.
 pub(crate) fn max<T: Real>(row: &[T]) -> T {
     row.iter().fold(T::of(f64::NEG_INFINITY), |max, &x| max.max(x))
 }

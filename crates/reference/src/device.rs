@@ -1,7 +1,8 @@
 //! The definitions as a device.
 //!
-//! Work happens in `wait`, in the order of submits: whatever was queued before the awaited step runs first. Steps
-//! and page copies share one queue, so that a copy sees what the steps before it stored.
+//! Work happens in `wait`, in the order of submits: whatever was queued before the awaited step
+//! runs first. Steps and page copies share one queue, so that a copy sees what the steps before it
+//! stored.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -73,8 +74,8 @@ struct Pending {
 }
 
 impl Reference {
-    /// A device in `mode`. Canonical: quantized activations for quantized weights, `norm_matmul` refused, as a CPU has
-    /// it. F64: activations in full, every op accepted.
+    /// A device in `mode`. Canonical: quantized activations for quantized weights, `norm_matmul`
+    /// refused, as a CPU has it. F64: activations in full, every op accepted.
     pub fn new(mode: Mode) -> Reference {
         let (name, canonical) = match mode {
             Mode::Canonical => ("reference (canonical)", true),
@@ -121,7 +122,8 @@ impl Reference {
         DeviceError::Unknown { device: self.caps.name.clone(), what, id }
     }
 
-    /// Checks what the interpreter relies on: the split's weights and states are those that were registered.
+    /// Checks what the interpreter relies on: the split's weights and states are those that were
+    /// registered.
     fn check_known(&self, split: &Split, caches: &Caches) -> Result<(), DeviceError> {
         for step in &split.steps {
             let def = split.node(step).op.def();
@@ -296,7 +298,8 @@ impl Device for Reference {
             inputs,
             imports: imports.iter().map(|bytes| bytes.to_vec()).collect(),
         }));
-        // The step of two submits ago can no longer be read, nor one before it be waited for or referred to.
+        // The step of two submits ago can no longer be read, nor one before it be waited for or
+        // referred to.
         self.staging[slot(ticket)].holds = None;
         let oldest = ticket.saturating_sub(2 * IN_FLIGHT as u64);
         self.finished = self.finished.split_off(&oldest);

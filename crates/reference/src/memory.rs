@@ -55,8 +55,8 @@ pub(crate) trait Values<T> {
     fn set(&mut self, id: ValueId, value: Tensor<T>);
 }
 
-/// Values in the planned memory, at the planned offsets: a plan that lets two live values overlap gives wrong
-/// numbers here as it would on any device.
+/// Values in the planned memory, at the planned offsets: a plan that lets two live values overlap
+/// gives wrong numbers here as it would on any device.
 pub(crate) struct Planned<'a> {
     pub(crate) split: &'a Split,
     pub(crate) counts: Counts,
@@ -85,7 +85,8 @@ impl Values<f32> for Planned<'_> {
     }
 }
 
-/// Values in memory of their own, in double precision; those that others read lie in the staging area too, in f32.
+/// Values in memory of their own, in double precision; those that others read lie in the staging
+/// area too, in f32.
 pub(crate) struct Apart<'a> {
     pub(crate) split: &'a Split,
     pub(crate) counts: Counts,

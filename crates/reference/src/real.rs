@@ -10,8 +10,8 @@ use crate::canonical;
 pub enum Mode {
     /// f32, with the sequences of roundings of docs/numerics.md.
     Canonical,
-    /// Double precision throughout. What defines an operand still rounds: weights decode to f32, quantized rows
-    /// are int8 with an f32 scale, and the cache holds its stored type.
+    /// Double precision throughout. What defines an operand still rounds: weights decode to f32,
+    /// quantized rows are int8 with an f32 scale, and the cache holds its stored type.
     F64,
 }
 

@@ -86,8 +86,8 @@ fn entry(regions: &[Region], weight: &PlacedWeight) -> Result<Entry, String> {
             range: weight.offset..end,
         }),
         Some(_) | None => Err(format!(
-            "expected {} rows of {row_bytes} bytes for each of {} experts at offset {}, found a region of {found} bytes",
-            decl.rows, decl.experts, weight.offset
+            "expected {} times {} rows of {row_bytes} bytes at offset {}, found a region of {found}",
+            decl.experts, decl.rows, weight.offset
         )),
     }
 }
@@ -108,7 +108,8 @@ impl<'a> Matrix<'a> {
         self.decl.cols
     }
 
-    /// Stored bytes of a row of an expert's matrix; `None` for an index that is data and out of range.
+    /// Stored bytes of a row of an expert's matrix; `None` for an index that is data and out of
+    /// range.
     pub(crate) fn row(&self, expert: i32, row: i32) -> Option<&'a [u8]> {
         let expert = usize::try_from(expert).ok().filter(|&e| e < self.decl.experts)?;
         let row = usize::try_from(row).ok().filter(|&r| r < self.decl.rows)?;

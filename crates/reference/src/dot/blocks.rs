@@ -1,5 +1,5 @@
-//! Formats of 32 values a block, against `q8_0` activations: `acc = fma(Σ w·x, d_w · d_x, acc)`, and for those with a
-//! minimum `acc = fma(Σ x, m_w · d_x, acc)` after it.
+//! Formats of 32 values a block, against `q8_0` activations: `acc = fma(Σ w·x, d_w · d_x, acc)`,
+//! and for those with a minimum `acc = fma(Σ x, m_w · d_x, acc)` after it.
 
 use super::{Activations, IQ4_LEVELS, f16_at, int_dot};
 
@@ -17,7 +17,7 @@ pub(crate) struct Block {
 
 pub(super) fn dot(weights: &[Block], x: &Activations<'_>) -> f32 {
     let mut acc = 0.0_f32;
-    let blocks = x.q.chunks_exact(LEN).zip(x.scales.iter().zip(&x.sums));
+    let blocks = x.q.as_chunks::<LEN>().0.iter().zip(x.scales.iter().zip(&x.sums));
     for (weight, (q, (&scale, &sum))) in weights.iter().zip(blocks) {
         acc = (int_dot(&weight.q, q) as f32).mul_add(weight.d * scale, acc);
         if let Some(m) = weight.m {

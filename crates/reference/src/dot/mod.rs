@@ -1,7 +1,8 @@
-//! Quantized dot products (docs/numerics.md, "Sums"): an unpacked weight row times a quantized activation row.
+//! Quantized dot products (docs/numerics.md, "Sums"): an unpacked weight row times a quantized
+//! activation row.
 //!
-//! Weights are read by the layouts that minfer-quant documents, one file per family: blocks of 32 meet `q8_0` rows,
-//! super-blocks of 256 meet `q8_k` rows. Sums within a block are exact integers.
+//! Weights are read by the layouts that minfer-quant documents, one file per family: blocks of 32
+//! meet `q8_0` rows, super-blocks of 256 meet `q8_k` rows. Sums within a block are exact integers.
 
 mod blocks;
 mod super_blocks;
@@ -101,9 +102,9 @@ impl Activations<'_> {
     }
 }
 
-/// Exact integer dot product of two runs of at most 256 bytes: at most 2^22 in magnitude.
-fn int_dot(a: &[i8], b: &[i8]) -> i32 {
-    a.iter().zip(b).fold(0_i32, |sum, (&a, &b)| sum.wrapping_add(i32::from(a) * i32::from(b)))
+/// Exact integer dot product of `N` ≤ 32 bytes, below 2^20 in magnitude.
+fn int_dot<const N: usize>(a: &[i8; N], b: &[i8; N]) -> i32 {
+    (0..N).fold(0_i32, |sum, k| sum.wrapping_add(i32::from(a[k]) * i32::from(b[k])))
 }
 
 /// Unpacks consecutive blocks of `N` bytes.

@@ -1,6 +1,7 @@
-//! Formats of 256 values a super-block, against `q8_k` activations: `acc = fma(Σ_j s_j Σ w·x, d_w · d_x, acc)`, and for
-//! those with minima `acc = fma(Σ_j m_j Σ x, −(dmin_w · d_x), acc)` after it. All are unpacked to groups of 16, the
-//! grain of the activations' sums; a sub-scale of 32 values stands twice.
+//! Formats of 256 values a super-block, against `q8_k` activations: `acc = fma(Σ_j s_j Σ w·x, d_w ·
+//! d_x, acc)`, and for those with minima `acc = fma(Σ_j m_j Σ x, −(dmin_w · d_x), acc)` after it.
+//! All are unpacked to groups of 16, the grain of the activations' sums; a sub-scale of 32 values
+//! stands twice.
 
 use super::{Activations, IQ4_LEVELS, f16_at, int_dot};
 
@@ -24,9 +25,9 @@ struct Mins {
 pub(super) fn dot(weights: &[SuperBlock], x: &Activations<'_>) -> f32 {
     let mut acc = 0.0_f32;
     let sums = x.sums.chunks_exact(GROUPS);
-    let blocks = x.q.chunks_exact(LEN).zip(x.scales.iter().zip(sums));
+    let blocks = x.q.as_chunks::<LEN>().0.iter().zip(x.scales.iter().zip(sums));
     for (weight, (q, (&scale, sums))) in weights.iter().zip(blocks) {
-        let groups = weight.q.chunks_exact(GROUP).zip(q.chunks_exact(GROUP));
+        let groups = weight.q.as_chunks::<GROUP>().0.iter().zip(q.as_chunks::<GROUP>().0);
         let scaled = groups.zip(&weight.scales).map(|((w, x), s)| s * int_dot(w, x));
         acc = (scaled.sum::<i32>() as f32).mul_add(weight.d * scale, acc);
         if let Some(Mins { mins, dmin }) = &weight.mins {
@@ -139,8 +140,8 @@ fn halves_of_32(bytes: &[u8], k: usize) -> u8 {
     (bytes[k / 64 * 32 + k % 32] >> (k % 64 / 32 * 4)) & 15
 }
 
-/// Eight scales and eight minima of 6 bits: those of groups 0..4 whole in bytes 0..4 and 4..8, whose top bits complete
-/// the halves of bytes 8..12 to those of groups 4..8.
+/// Eight scales and eight minima of 6 bits: those of groups 0..4 whole in bytes 0..4 and 4..8,
+/// whose top bits complete the halves of bytes 8..12 to those of groups 4..8.
 fn six_bits(packed: &[u8]) -> ([i32; GROUPS], [i32; GROUPS]) {
     let scale = |j: usize| match j {
         0..4 => packed[j] & 63,

@@ -1,4 +1,5 @@
-//! `argmax`: the column of a row's largest element, the lowest among equals; −1 for a row with a NaN.
+//! `argmax`: the column of a row's largest element, the lowest among equals; −1 for a row with a
+//! NaN.
 
 use crate::real::Real;
 use crate::tensor::Tensor;

@@ -1,6 +1,7 @@
-//! `attention`: one query row and head at a time, positions in tiles of a page, tiles in partitions of 512 (the sequence
-//! is in docs/numerics.md, "Attention"). A partition's result depends on nothing but its positions, so the items of the
-//! work list may cut a row's partitions apart as they like.
+//! `attention`: one query row and head at a time, positions in tiles of a page, tiles in partitions
+//! of 512 (the sequence is in docs/numerics.md, "Attention"). A partition's result depends on
+//! nothing but its positions, so the items of the work list may cut a row's partitions apart as
+//! they like.
 
 use std::ops::Range;
 
@@ -78,8 +79,8 @@ fn write_row<T: Real>(y: &mut [T], row: usize, values: Vec<T>) {
     y[row * values.len()..][..values.len()].copy_from_slice(&values);
 }
 
-/// For each row whose partitions are shared out: the slots of its partials in partition order. They start at
-/// the first item's slot and lie `rows` apart.
+/// For each row whose partitions are shared out: the slots of its partials in partition order. They
+/// start at the first item's slot and lie `rows` apart.
 fn chains(items: &[Work]) -> Vec<(usize, Vec<usize>)> {
     let mut chains = Vec::new();
     let shared: Vec<&Work> = items.iter().filter(|item| item.rows > 0 && item.slot >= 0).collect();

@@ -1,5 +1,5 @@
-//! `embed`: the decoded row of each id. An id of −1 (the argmax of a row with a NaN, taken over from an earlier step)
-//! gives a row of NaN, so that the fault stays with its sequence.
+//! `embed`: the decoded row of each id. An id of −1 (the argmax of a row with a NaN, taken over
+//! from an earlier step) gives a row of NaN, so that the fault stays with its sequence.
 
 use minfer_graph::op::embed::Embed;
 

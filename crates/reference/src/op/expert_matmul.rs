@@ -1,4 +1,5 @@
-//! `expert_matmul`: `y[t·k + i] = x[t or t·k + i] · W[experts[t, i]]ᵀ`, each by `matmul`'s dot product.
+//! `expert_matmul`: `y[t·k + i] = x[t or t·k + i] · W[experts[t, i]]ᵀ`, each by `matmul`'s dot
+//! product.
 
 use minfer_graph::op::expert_matmul::ExpertMatmul;
 

@@ -1,4 +1,5 @@
-//! `kv_store`: each token's K and V rows to page `slot / 32`, position `slot % 32`, head by head, in the cache's types.
+//! `kv_store`: each token's K and V rows to page `slot / 32`, position `slot % 32`, head by head,
+//! in the cache's types.
 
 use minfer_graph::{PAGE_POSITIONS, StateId};
 

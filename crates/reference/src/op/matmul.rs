@@ -1,5 +1,6 @@
-//! `matmul`: `y[r, n] = x[r] · W[n] + b[n]`. f32 rows take the float dot product with the decoded weight; quantized rows
-//! take the quantized one (in f64 mode: the decoded weight times `q · scale`).
+//! `matmul`: `y[r, n] = x[r] · W[n] + b[n]`. f32 rows take the float dot product with the decoded
+//! weight; quantized rows take the quantized one (in f64 mode: the decoded weight times `q ·
+//! scale`).
 
 use minfer_graph::WeightId;
 
@@ -97,8 +98,9 @@ impl<'a, T: Real> Rows<'a, T> {
     }
 }
 
-/// `y[r, n]` for the matrix of one expert, row-major. Each weight row is unpacked once, and weight rows are shared out
-/// among threads: an element is one worker's alone, so their number changes nothing.
+/// `y[r, n]` for the matrix of one expert, row-major. Each weight row is unpacked once, and weight
+/// rows are shared out among threads: an element is one worker's alone, so their number changes
+/// nothing.
 pub(crate) fn multiply<T: Real>(
     matrix: &Matrix<'_>,
     expert: i32,

@@ -1,5 +1,6 @@
-//! `norm_matmul`: `a_k = x_k · w_k`, the float dot product of a and the matrix row, times the norm's `inv`; then the bias.
-//! It rounds otherwise than `rms_norm` and `matmul_group`, which is why a device has to ask for it.
+//! `norm_matmul`: `a_k = x_k · w_k`, the float dot product of a and the matrix row, times the
+//! norm's `inv`; then the bias. It rounds otherwise than `rms_norm` and `matmul_group`, which is
+//! why a device has to ask for it.
 
 use minfer_graph::op::matmul::Member;
 use minfer_graph::op::norm_matmul::NormMatmul;

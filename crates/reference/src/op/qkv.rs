@@ -1,4 +1,5 @@
-//! `qkv`: `matmul_group`, `qk_norm` of q and k where the model has it, `rope` of both, `kv_store`; gives q.
+//! `qkv`: `matmul_group`, `qk_norm` of q and k where the model has it, `rope` of both, `kv_store`;
+//! gives q.
 
 use minfer_graph::op::qkv::Qkv;
 

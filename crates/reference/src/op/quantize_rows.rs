@@ -1,6 +1,7 @@
-//! `quantize_rows`: per block `scale = max |x| / 127`, `inverse = 127 / max |x|` (0 where that is not finite),
-//! `q = round_ties_even(x · inverse)`; a block with a NaN or an infinity has scale NaN and q = 0. In f64 mode the
-//! elements are rounded to f32 first: what is quantized is the same in both modes.
+//! `quantize_rows`: per block `scale = max |x| / 127`, `inverse = 127 / max |x|` (0 where that is
+//! not finite), `q = round_ties_even(x · inverse)`; a block with a NaN or an infinity has scale NaN
+//! and q = 0. In f64 mode the elements are rounded to f32 first: what is quantized is the same in
+//! both modes.
 
 use minfer_quant::DType;
 

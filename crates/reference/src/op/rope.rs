@@ -1,5 +1,6 @@
-//! `rope`: pairs turned by `position · frequency`. The angle is f64 in both modes; canonically its cosine and sine are
-//! rounded to f32, each multiplied by the magnitude, and `a' = fma(a, cos, −(b · sin))`, `b' = fma(b, cos, a · sin)`.
+//! `rope`: pairs turned by `position · frequency`. The angle is f64 in both modes; canonically its
+//! cosine and sine are rounded to f32, each multiplied by the magnitude, and `a' = fma(a, cos, −(b
+//! · sin))`, `b' = fma(b, cos, a · sin)`.
 
 use minfer_graph::op::rope::{Pairs, Rope};
 

@@ -1,5 +1,5 @@
-//! `route`: the experts of the largest probabilities, the lower expert first among equals, and their weights. A row with
-//! a NaN has no largest: it gives experts 0, 1, … with weights of NaN.
+//! `route`: the experts of the largest probabilities, the lower expert first among equals, and
+//! their weights. A row with a NaN has no largest: it gives experts 0, 1, … with weights of NaN.
 
 use minfer_graph::op::route::Route;
 

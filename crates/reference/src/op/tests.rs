@@ -425,17 +425,17 @@ fn composites_have_the_bits_of_their_parts() {
     let a: Tensor<f32> = real(n, &random.values(3 * n, 2.0));
     let b: Tensor<f32> = real(n, &random.values(3 * n, 2.0));
     let sum = fixture.run(def::add::Add, &[a.clone(), b.clone()]).remove(0);
-    let normed = fixture.run(RmsNorm { weight, eps }, &[sum.clone()]).remove(0);
+    let normed = fixture.run(RmsNorm { weight, eps }, std::slice::from_ref(&sum)).remove(0);
     let add_norm = fixture.run(def::add_norm::AddNorm { weight, eps }, &[a.clone(), b.clone()]);
     assert_eq!(add_norm, [sum.clone(), normed.clone()]);
-    let act = fixture.run(def::unary::Unary { function }, &[a.clone()]).remove(0);
+    let act = fixture.run(def::unary::Unary { function }, std::slice::from_ref(&a)).remove(0);
     let product = fixture.run(def::mul::Mul, &[act, b.clone()]);
     assert_eq!(fixture.run(def::glu::Glu { function }, &[a.clone(), b.clone()]), product);
     for dtype in [DType::Q8_0, DType::Q8_K] {
         let quantize = QuantizeRows { dtype };
-        let expected = fixture.run(quantize.clone(), &[normed.clone()]);
+        let expected = fixture.run(quantize.clone(), std::slice::from_ref(&normed));
         let op = def::norm_quantize::NormQuantize { weight, eps, dtype };
-        assert_eq!(fixture.run(op, &[sum.clone()]), expected);
+        assert_eq!(fixture.run(op, std::slice::from_ref(&sum)), expected);
         let expected = fixture.run(quantize, &product);
         let op = def::glu_quantize::GluQuantize { function, dtype };
         assert_eq!(fixture.run(op, &[a.clone(), b.clone()]), expected);

@@ -1,5 +1,5 @@
-//! `top_k`: columns and elements of the k largest of a row, the lower column first among equals. A row with a NaN gives
-//! columns of −1 and elements of NaN.
+//! `top_k`: columns and elements of the k largest of a row, the lower column first among equals. A
+//! row with a NaN gives columns of −1 and elements of NaN.
 
 use minfer_graph::op::top_k::TopK;
 
@@ -23,7 +23,8 @@ pub(crate) fn run<T: Real>(op: &TopK, x: &Tensor<T>) -> Vec<Tensor<T>> {
     vec![Tensor::index(op.k, columns), Tensor::real(op.k, elements)]
 }
 
-/// Columns of the k largest elements in falling order, the lower first among equals; `None` for a row with a NaN.
+/// Columns of the k largest elements in falling order, the lower first among equals; `None` for a
+/// row with a NaN.
 pub(crate) fn largest<T: Real>(row: &[T], k: usize) -> Option<Vec<usize>> {
     if row.iter().any(|x| x.is_nan()) {
         return None;

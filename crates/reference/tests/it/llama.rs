@@ -1,4 +1,5 @@
-//! A hand-built two-layer model in the manner of Llama, with made-up weights in many formats, and a session on it.
+//! A hand-built two-layer model in the manner of Llama, with made-up weights in many formats, and a
+//! session on it.
 
 use std::sync::Arc;
 
@@ -92,7 +93,8 @@ fn states(kv: KvType) -> Arc<[StateDecl]> {
     (0..LAYERS).map(state).collect()
 }
 
-/// Every weight's bytes behind each other: norms near 1, matrices small enough to keep activations near 1.
+/// Every weight's bytes behind each other: norms near 1, matrices small enough to keep activations
+/// near 1.
 fn region() -> (Region, Vec<PlacedWeight>) {
     let mut bytes = Vec::new();
     let mut placed = Vec::new();
@@ -198,10 +200,10 @@ fn feed_forward(b: &mut Builder, layer: usize, x: ValueId) -> Result<ValueId, Er
     b.push_one("ffn_add", Add, &[x, y])
 }
 
-/// One sequence on one reference device.
+/// One sequence on reference devices.
 pub struct Session {
     pub devices: Vec<Box<dyn Device>>,
-    pub state: StateHandle,
+    pub states: Vec<StateHandle>,
     kv: KvType,
     /// Pages of the sequence in both groups.
     pub pages: Vec<u32>,
@@ -209,33 +211,51 @@ pub struct Session {
 
 impl Session {
     pub fn new(device: Reference, kv: KvType) -> Session {
-        let mut device: Box<dyn Device> = Box::new(device);
-        let (region, placed) = region();
-        device.weights(&[region], &placed).expect("weights lie in their region");
+        Session::on(vec![device], kv)
+    }
+
+    /// Layer i runs on device i, the last device takes what is left; all have all weights and
+    /// states.
+    pub fn on(devices: Vec<Reference>, kv: KvType) -> Session {
+        let (region, weights) = region();
         let placed = |(index, decl): (usize, &StateDecl)| PlacedState {
             id: StateId(index as u32),
             decl: decl.clone(),
             pages: POOL_PAGES,
         };
         let states: Vec<PlacedState> = states(kv).iter().enumerate().map(placed).collect();
-        let state = device.state(&states).expect("small pools");
-        Session { devices: vec![device], state, kv, pages: vec![7, 2, 9, 4, 0, 11, 5, 3] }
+        let mut session = Session {
+            devices: Vec::new(),
+            states: Vec::new(),
+            kv,
+            pages: vec![7, 2, 9, 4, 0, 11, 5, 3],
+        };
+        for mut device in devices {
+            device
+                .weights(std::slice::from_ref(&region), &weights)
+                .expect("weights lie in their region");
+            session.states.push(device.state(&states).expect("small pools"));
+            session.devices.push(Box::new(device));
+        }
+        session
     }
 
     pub fn program(&self, tokens: usize, want: Want, options: &Options) -> Arc<Program> {
         let graph = graph(shape(tokens, want, self.kv)).expect("a graph that holds together");
-        let planned = Planned { target: self.devices[0].target(), layouts: &[] };
-        let placement = Placement::whole(TargetId(0), LAYERS);
-        Arc::new(plan(&graph, &[planned], &placement, options).expect("every op is lowered"))
-    }
-
-    pub fn load(&mut self, program: Arc<Program>) -> Runner {
-        Runner::load(&mut self.devices, program, &[self.state]).expect("a split of this device")
+        let planned = |device| Planned { target: Device::target(device), layouts: &[] };
+        let planned: Vec<Planned<'_>> = self.devices.iter().map(|d| planned(d.as_ref())).collect();
+        let target = |layer: usize| TargetId(layer.min(self.devices.len() - 1) as u32);
+        let placement = Placement {
+            embed: target(0),
+            layers: (0..LAYERS).map(target).collect(),
+            head: target(LAYERS),
+        };
+        Arc::new(plan(&graph, &planned, &placement, options).expect("every op is lowered"))
     }
 
     pub fn runner(&mut self, tokens: usize, want: Want, options: &Options) -> Runner {
         let program = self.program(tokens, want, options);
-        self.load(program)
+        Runner::load(&mut self.devices, program, &self.states).expect("splits of these devices")
     }
 
     /// Inputs of a step of `tokens` from `position` on, with output for every token.

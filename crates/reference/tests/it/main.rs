@@ -1,4 +1,5 @@
-//! The device as planner and engine see it: a small model's numbers, and the contract of submits and waits.
+//! The device as planner and engine see it: a small model's numbers, and the contract of submits
+//! and waits.
 
 mod llama;
 mod numbers;

@@ -1,4 +1,5 @@
-//! The same numbers however a sequence is cut into steps, and however a graph is fused and laid out.
+//! The same numbers however a sequence is cut into steps, and however a graph is fused and laid
+//! out.
 
 use minfer_graph::Want;
 use minfer_plan::{Fusion, Options};
@@ -16,7 +17,10 @@ fn bits(values: &[f32]) -> Vec<u32> {
 
 /// Logits of every token when the prompt comes in steps of these sizes.
 fn in_steps(device: Reference, kv: KvType, steps: &[usize], options: &Options) -> Vec<f32> {
-    let mut session = Session::new(device, kv);
+    run(Session::new(device, kv), steps, options)
+}
+
+fn run(mut session: Session, steps: &[usize], options: &Options) -> Vec<f32> {
     let tokens = prompt(steps.iter().sum());
     let (mut logits, mut position) = (Vec::new(), 0);
     for &n in steps {
@@ -39,8 +43,28 @@ fn prefill_chunks_and_decode_give_the_same_bits() {
         let whole = bits(&in_steps(canonical(), kv, &[PROMPT], &options));
         let chunks = bits(&in_steps(canonical(), kv, &[33, 5, 31, 1], &options));
         assert!(chunks == whole, "{kv:?}: chunks");
-        let decode = bits(&in_steps(canonical(), kv, &[1; PROMPT], &options));
-        assert!(decode == whole, "{kv:?}: one token a step");
+    }
+    let whole = bits(&in_steps(canonical(), KvType::F16, &[PROMPT], &options));
+    let decode = bits(&in_steps(canonical(), KvType::F16, &[1; PROMPT], &options));
+    assert!(decode == whole, "one token a step");
+}
+
+#[test]
+fn a_border_between_devices_changes_nothing() {
+    let options = Options::default();
+    let kv = KvType::F32;
+    let steps = [40, 30];
+    for mode in [Mode::Canonical, Mode::F64] {
+        let device = || Reference::new(mode);
+        let two = || Session::on(vec![device(), device()], kv);
+        assert_eq!(two().program(8, Want::Logits, &options).splits.len(), 2);
+        let (one, two) =
+            (run(Session::new(device(), kv), &steps, &options), run(two(), &steps, &options));
+        match mode {
+            Mode::Canonical => assert!(bits(&one) == bits(&two)),
+            // What crosses is f32.
+            Mode::F64 => assert!(distance(&one, &two) < 1e-5),
+        }
     }
 }
 

@@ -72,7 +72,7 @@ fn values_are_readable_until_the_next_submit_but_one() {
     let logits = runner.program().outputs[0].value;
     let split = runner.program().splits[0].clone();
     let shape = runner.program().graph.tables.shape;
-    let loaded = session.devices[0].load(split, session.state).expect("a split of this device");
+    let loaded = session.devices[0].load(split, session.states[0]).expect("a split of this device");
     let inputs = |session: &Session| Arc::new(session.inputs(&shape, &known(&[5, 6]), 0));
     let step = inputs(&session);
     let device = &mut session.devices[0];
@@ -111,7 +111,9 @@ fn a_page_copy_keeps_its_place_among_the_steps() {
     let first = session.submit(&runner, &known(&tokens[..16]), 0);
     let (from, to) = (session.pages[0], 8);
     for group in 0..2 {
-        session.devices[0].copy_page(session.state, group, from, to).expect("pages of the pool");
+        session.devices[0]
+            .copy_page(session.states[0], group, from, to)
+            .expect("pages of the pool");
     }
     session.pages[0] = to;
     let second = session.submit(&runner, &known(&tokens[16..]), 16);
@@ -119,7 +121,7 @@ fn a_page_copy_keeps_its_place_among_the_steps() {
     assert_eq!(session.wait(&runner, second).logits().expect("logits"), expected);
     let pages = POOL_PAGES as u32;
     let beyond =
-        session.devices[0].copy_page(session.state, 0, 0, pages).expect_err("no such page");
+        session.devices[0].copy_page(session.states[0], 0, 0, pages).expect_err("no such page");
     assert!(matches!(beyond, DeviceError::Unknown { what: "page", .. }), "{beyond}");
 }
 
@@ -196,9 +198,9 @@ fn weights_outside_their_region_are_refused() {
         let decl = WeightDecl { rows, ..decl.clone() };
         [PlacedWeight { id: WeightId(0), decl, region, offset }]
     };
-    device.weights(&[region.clone()], &at(0, 36, 4)).expect("36 + 64 bytes");
+    device.weights(std::slice::from_ref(&region), &at(0, 36, 4)).expect("36 + 64 bytes");
     for bad in [at(0, 37, 4), at(1, 0, 4), at(0, usize::MAX, 4), at(0, 0, usize::MAX / 2)] {
-        let error = device.weights(&[region.clone()], &bad).expect_err("outside");
+        let error = device.weights(std::slice::from_ref(&region), &bad).expect_err("outside");
         assert!(matches!(error, DeviceError::Weight { .. }), "{error}");
     }
 }
