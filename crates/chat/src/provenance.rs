@@ -2,9 +2,12 @@
 //!
 //! The prompt is rendered plainly, and once more with marks around the user's strings (`marked`).
 //! If the second render without its marks equals the first, the marks say for every character whose
-//! it is. A template may compare strings or cut them by position, which marks disturb; then a
-//! second marking is tried, around those parts alone that could become part of a control token. If
-//! that differs too, the prompt is refused wherever it could matter.
+//! it is. A template may compare strings or cut them by position, which marks disturb; then a second
+//! marking is tried, around those parts alone that could become part of a control token: its
+//! beginnings and endings anywhere, and strings that could stand inside one. If that differs too,
+//! the prompt is refused. (The second marking does not follow the template's own words, such as
+//! `function`, nor the middle of a control text that the template cuts out of a longer string; a
+//! token would need a template that puts the rest of it around them.)
 //!
 //! Only those characters of the user's that stand inside a control text are set apart. The rest
 //! stays in one piece with the template's text, so that an ordinary prompt is one piece, tokenized
@@ -129,6 +132,7 @@ impl<'a> Marker<'a> {
                 let bare = text.is_empty() || self.is_harmless(text);
                 if bare { text.to_owned() } else { self.marks.around_all(text) }
             }
+            Marking::Fragments if self.is_middle(text) => self.marks.around_all(text),
             Marking::Fragments => self.marks.around(text, &self.control.fragments(text)),
         }
     }
@@ -138,6 +142,12 @@ impl<'a> Marker<'a> {
     pub(crate) fn key(&mut self, text: &str) -> String {
         let known = self.constants.contains(text) && self.control.fragments(text).is_empty();
         if known { text.to_owned() } else { self.value(text) }
+    }
+
+    /// Whether `text` could stand inside a control text and the template does not know it.
+    fn is_middle(&self, text: &str) -> bool {
+        let middle = text.trim();
+        !middle.is_empty() && !self.constants.contains(middle) && self.control.has_part(middle)
     }
 
     /// Whether the template knows `text` by itself and no control text could be made with it.

@@ -46,5 +46,7 @@ fn harmless_constants_stay_unmarked() {
     assert_eq!(marked(Marking::Whole, "<"), (true, true));
     assert_eq!(marked(Marking::Fragments, "tool"), (false, false));
     assert_eq!(marked(Marking::Fragments, "x <|en"), (true, true));
+    assert_eq!(marked(Marking::Fragments, " end "), (true, true));
+    assert_eq!(marked(Marking::Fragments, "Hello"), (false, false));
     assert_eq!(marked(Marking::Plain, "<|end|>"), (false, false));
 }
