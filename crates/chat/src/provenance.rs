@@ -2,8 +2,8 @@
 //!
 //! The prompt is rendered plainly, and once more with marks around the user's strings (`marked`).
 //! If the second render without its marks equals the first, the marks say for every character whose
-//! it is. A template may compare strings or cut them by position, which marks disturb; then a second
-//! marking is tried, around those parts alone that could become part of a control token: its
+//! it is. A template may compare strings or cut them by position, which marks disturb; then a
+//! second marking is tried, around those parts alone that could become part of a control token: its
 //! beginnings and endings anywhere, and strings that could stand inside one. If that differs too,
 //! the prompt is refused. (The second marking does not follow the template's own words, such as
 //! `function`, nor the middle of a control text that the template cuts out of a longer string; a
