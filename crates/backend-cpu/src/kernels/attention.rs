@@ -1,0 +1,331 @@
+//! `attention`: scaled dot-product attention over the paged cache.
+//!
+//! A task is one work item and one K/V head. It goes through the item's positions in tiles of 32: K and V of a tile are
+//! widened to f32 once for up to 16 rows and all query heads of the K/V head. Each (row, head) keeps its maximum, sum
+//! and accumulator for the current partition, and the same of all partitions before it.
+
+use std::ops::Range;
+
+use minfer_graph::op::attention::Attention;
+use minfer_graph::{PAGE_POSITIONS, PARTITION_POSITIONS, StateDecl, Work};
+use minfer_plan::{Io, Launch, ROW_TILE, Unsupported};
+
+use crate::call::{Call, Lists};
+use crate::simd::{self, Scores, Simd, TILE};
+use crate::state::Pool;
+use crate::sys::{Cuts, Fault, Grid, Rectangle, Workers};
+
+/// Columns are padded to whole pairs of vectors.
+const PADDING: usize = 16;
+
+pub(super) fn lower(op: &Attention, io: &Io<'_>, threads: usize) -> Result<Launch, Unsupported> {
+    let StateDecl::Paged { kv_heads, head_dim, key, value, .. } = io.tables.state(op.state) else {
+        return Err(Unsupported::because("a state without pages"));
+    };
+    let kernel = format!("attention.{}.{}", key.name(), value.name());
+    let room = room(op.heads / kv_heads, *head_dim);
+    let partials = io.tables.shape.partials * op.heads * (head_dim + 2);
+    let scratch = (partials + threads * room) * size_of::<f32>();
+    Ok(Launch::simple(kernel, "tiles of a page, widened once per K/V head").with_scratch(scratch))
+}
+
+/// f32 that one worker needs: tiles of K and V, queries and accumulators, and four numbers per row and head.
+fn room(group: usize, head_dim: usize) -> usize {
+    let stride = head_dim.next_multiple_of(PADDING);
+    2 * TILE * stride + 2 * ROW_TILE * group * stride + 4 * ROW_TILE * group
+}
+
+/// What all tasks of a launch share.
+struct Launched<'a> {
+    simd: Simd,
+    op: &'a Attention,
+    pool: &'a Pool,
+    q: &'a [f32],
+    positions: &'a [i32],
+    tables: &'a [i32],
+    /// Entries of one page table.
+    pages: usize,
+    sinks: Option<&'a [f32]>,
+    /// Query heads of one K/V head.
+    group: usize,
+    stride: usize,
+}
+
+pub(super) fn run(op: &Attention, call: &mut Call<'_>) -> Result<(), Fault> {
+    let pool = call.states.pool(op.state);
+    let group = op.heads / pool.kv_heads;
+    let launched = Launched {
+        simd: call.simd,
+        op,
+        pool,
+        q: call.floats(0)?,
+        positions: call.integers(1)?,
+        tables: call.integers(2)?,
+        pages: call.graph.tables.shape.pages,
+        sinks: op.sinks.map(|sinks| call.weights.vector(sinks)),
+        group,
+        stride: pool.head_dim.next_multiple_of(PADDING),
+    };
+    let work = &call.step.group(pool.group)?.work;
+    let cols = op.heads * pool.head_dim;
+    let record = pool.head_dim + 2;
+    let out: &mut [f32] = bytemuck::cast_slice_mut(std::mem::take(&mut call.views.writes[0]));
+    let scratch: &mut [f32] = bytemuck::cast_slice_mut(std::mem::take(&mut call.views.writes[1]));
+    let partials = call.graph.tables.shape.partials * op.heads * record;
+    let (partials, room) = scratch.split_at_mut(partials);
+
+    // Items that make final rows, and those that leave partial results.
+    for whole in [true, false] {
+        call.lists.items.clear();
+        call.lists.items.extend(work.iter().filter(|item| (item.slot < 0) == whole));
+        let first = |item: &Work| if whole { item.row as usize } else { item.slot as usize };
+        call.lists.items.sort_unstable_by_key(first);
+        call.lists.ranges.clear();
+        let ranges = call.lists.items.iter().map(|i| first(i)..first(i) + i.rows as usize);
+        call.lists.ranges.extend(ranges);
+        let (items, cuts) = (&call.lists.items, Cuts::Listed(&call.lists.ranges));
+        let grid = if whole {
+            Grid::new(&mut *out, cols, cuts, group * pool.head_dim)?
+        } else {
+            Grid::new(&mut *partials, op.heads * record, cuts, group * record)?
+        };
+        call.workers.fill(&[grid], room, &|_, mut rectangle, room| {
+            let kv_head = rectangle.columns.start / rectangle.columns.len().max(1);
+            launched.item(&items[rectangle.cut], kv_head, &mut rectangle, room);
+        })?;
+    }
+    combine(&launched, call.lists, call.workers, out, partials)
+}
+
+/// Puts the partial results of each row together, in the order of the partitions.
+fn combine(
+    launched: &Launched<'_>,
+    lists: &mut Lists,
+    workers: Workers<'_>,
+    out: &mut [f32],
+    partials: &[f32],
+) -> Result<(), Fault> {
+    let (heads, head_dim) = (launched.op.heads, launched.pool.head_dim);
+    let (cols, record) = (heads * head_dim, head_dim + 2);
+    // Left from the last pass: the items with slots. Rows with several partitions have several items.
+    lists.items.sort_unstable_by_key(|item| (item.row, item.kv_start));
+    lists.ranges.clear();
+    for item in &lists.items {
+        let rows = item.row as usize..item.row as usize + item.rows as usize;
+        if lists.ranges.last() != Some(&rows) {
+            lists.ranges.push(rows);
+        }
+    }
+    let (items, cuts) = (&lists.items, Cuts::Listed(&lists.ranges));
+    let grid = Grid::new(out, cols, cuts, cols.max(1))?;
+    workers.each(grid, &|mut rectangle| {
+        for row in rectangle.rows.clone() {
+            let to = rectangle.row(row);
+            to.fill(0.0);
+            for (head, to) in to.chunks_mut(head_dim).enumerate() {
+                let mut total = Running::default();
+                let of_row = |item: &&Work| {
+                    (item.row as usize..(item.row + item.rows) as usize).contains(&row)
+                };
+                for item in items.iter().filter(of_row) {
+                    let slot = item.slot as usize + row - item.row as usize;
+                    let record = &partials[(slot * heads + head) * record..][..record];
+                    let part = Running { m: record[0], l: record[1] };
+                    total.absorb(launched.simd, to, part, &record[2..]);
+                }
+                launched.finish(head, total, to);
+            }
+        }
+    })
+}
+
+/// Maximum and sum of the weights so far.
+#[derive(Clone, Copy)]
+struct Running {
+    m: f32,
+    /// Zero as long as no position was seen.
+    l: f32,
+}
+
+impl Default for Running {
+    fn default() -> Running {
+        Running { m: f32::NEG_INFINITY, l: 0.0 }
+    }
+}
+
+impl Running {
+    /// Adds the next partition, unless it saw no position.
+    fn absorb(&mut self, simd: Simd, total: &mut [f32], part: Running, acc: &[f32]) {
+        if part.l == 0.0 {
+            return;
+        }
+        let m = self.m.max(part.m);
+        let (a, b) = (simd::exp(simd, self.m - m), simd::exp(simd, part.m - m));
+        self.l = self.l.mul_add(a, part.l * b);
+        simd::blend(simd, total, a, acc, b);
+        self.m = m;
+    }
+}
+
+/// A worker's room.
+struct Room<'a> {
+    k: &'a mut [f32],
+    v: &'a mut [f32],
+    q: &'a mut [f32],
+    acc: &'a mut [f32],
+    /// Of the current partition, per row and head.
+    m: &'a mut [f32],
+    l: &'a mut [f32],
+    /// Of all before it: maximum, then sum.
+    totals: &'a mut [[f32; 2]],
+}
+
+impl<'a> Room<'a> {
+    fn new(room: &'a mut [f32], group: usize, stride: usize) -> Room<'a> {
+        let rows = ROW_TILE * group;
+        let (k, room) = room.split_at_mut(TILE * stride);
+        let (v, room) = room.split_at_mut(TILE * stride);
+        let (q, room) = room.split_at_mut(rows * stride);
+        let (acc, room) = room.split_at_mut(rows * stride);
+        let (m, room) = room.split_at_mut(rows);
+        let (l, room) = room.split_at_mut(rows);
+        Room { k, v, q, acc, m, l, totals: &mut room.as_chunks_mut().0[..rows] }
+    }
+}
+
+impl Launched<'_> {
+    /// One item for one K/V head, 16 rows at a time.
+    fn item(&self, item: &Work, kv_head: usize, out: &mut Rectangle<'_, f32>, room: &mut [f32]) {
+        let mut room = Room::new(room, self.group, self.stride);
+        // What lies beyond a head's columns stays zero.
+        room.k.fill(0.0);
+        room.v.fill(0.0);
+        let rows = item.row as usize..item.row as usize + item.rows as usize;
+        for first in rows.clone().step_by(ROW_TILE) {
+            let tile = first..rows.end.min(first + ROW_TILE);
+            self.rows(item, kv_head, tile, out, &mut room);
+        }
+    }
+
+    fn rows(
+        &self,
+        item: &Work,
+        kv_head: usize,
+        rows: Range<usize>,
+        out: &mut Rectangle<'_, f32>,
+        room: &mut Room<'_>,
+    ) {
+        let (group, head_dim) = (self.group, self.pool.head_dim);
+        let heads = kv_head * group..(kv_head + 1) * group;
+        room.q.fill(0.0);
+        for (i, q) in room.q.chunks_mut(self.stride).take(rows.len() * group).enumerate() {
+            let (row, head) = (rows.start + i / group, heads.start + i % group);
+            let from = (row * self.op.heads + head) * head_dim;
+            q[..head_dim].copy_from_slice(&self.q[from..][..head_dim]);
+        }
+        room.totals.fill([f32::NEG_INFINITY, 0.0]);
+        let whole = item.slot < 0;
+        let target = |row: usize| match usize::try_from(item.slot) {
+            Ok(slot) => slot + row - item.row as usize,
+            Err(_) => row,
+        };
+        for row in rows.clone() {
+            out.row(target(row)).fill(0.0);
+        }
+        let end = item.kv_end as usize;
+        for start in (item.kv_start as usize..end).step_by(PARTITION_POSITIONS) {
+            let partition = start..end.min(start + PARTITION_POSITIONS);
+            self.partition(item, kv_head, rows.clone(), partition, room);
+            for i in 0..rows.len() * group {
+                let (row, head) = (rows.start + i / group, i % group);
+                let part = Running { m: room.m[i], l: room.l[i] };
+                let acc = &room.acc[i * self.stride..][..head_dim];
+                let to = out.row(target(row));
+                if whole {
+                    let [m, l] = room.totals[i];
+                    let mut total = Running { m, l };
+                    total.absorb(self.simd, &mut to[head * head_dim..][..head_dim], part, acc);
+                    room.totals[i] = [total.m, total.l];
+                } else {
+                    let record = &mut to[head * (head_dim + 2)..][..head_dim + 2];
+                    (record[0], record[1]) = (part.m, part.l);
+                    record[2..].copy_from_slice(acc);
+                }
+            }
+        }
+        if whole {
+            for i in 0..rows.len() * group {
+                let to = out.row(rows.start + i / group);
+                let to = &mut to[i % group * head_dim..][..head_dim];
+                let [m, l] = room.totals[i];
+                self.finish(heads.start + i % group, Running { m, l }, to);
+            }
+        }
+    }
+
+    /// Positions of `range` that the row sees.
+    fn visible(&self, row: usize, range: &Range<usize>) -> Range<usize> {
+        let position = self.positions[row] as usize;
+        let first = self.pool.window.map_or(0, |window| (position + 1).saturating_sub(window));
+        let start = range.start.max(first);
+        start..range.end.min(position + 1).max(start)
+    }
+
+    /// Leaves maximum, sum and accumulator of one partition in the room, for each row and head.
+    fn partition(
+        &self,
+        item: &Work,
+        kv_head: usize,
+        rows: Range<usize>,
+        partition: Range<usize>,
+        room: &mut Room<'_>,
+    ) {
+        room.m.fill(f32::NEG_INFINITY);
+        room.l.fill(0.0);
+        room.acc.fill(0.0);
+        let table = &self.tables[item.sequence as usize * self.pages..][..self.pages];
+        for start in partition.clone().step_by(TILE) {
+            let tile = start..partition.end.min(start + TILE);
+            let seen = rows.clone().map(|row| self.visible(row, &tile)).filter(|r| !r.is_empty());
+            let seen = seen.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end));
+            let Some(seen) = seen else { continue };
+            let page = table[start / PAGE_POSITIONS] as usize;
+            let places = seen.start - start..seen.end - start;
+            let (at, stride) = (places.start * self.stride, self.stride);
+            let (key, value) = (&self.pool.key, &self.pool.value);
+            key.load(self.simd, page, kv_head, places.clone(), stride, &mut room.k[at..]);
+            value.load(self.simd, page, kv_head, places, stride, &mut room.v[at..]);
+            for i in 0..rows.len() * self.group {
+                let live = self.visible(rows.start + i / self.group, &tile);
+                if !live.is_empty() {
+                    self.tile(i, live.start - start..live.end - start, room);
+                }
+            }
+        }
+    }
+
+    /// One tile for one row and head.
+    fn tile(&self, i: usize, live: Range<usize>, room: &mut Room<'_>) {
+        let (simd, stride) = (self.simd, self.stride);
+        let mut scores: Scores = [0.0; TILE];
+        let q = &room.q[i * stride..][..stride];
+        simd::scores(simd, q, room.k, live.clone(), self.op.scale, self.op.soft_cap, &mut scores);
+        let (m, c, sum) = simd::tile_weights(simd, &mut scores, live.clone(), room.m[i]);
+        room.m[i] = m;
+        room.l[i] = room.l[i].mul_add(c, sum);
+        let acc = &mut room.acc[i * stride..][..stride];
+        simd::accumulate(simd, acc, &scores, room.v, live, c);
+    }
+
+    /// The sink's part, and the division by the sum.
+    fn finish(&self, head: usize, mut total: Running, to: &mut [f32]) {
+        if let Some(sinks) = self.sinks {
+            let m = total.m.max(sinks[head]);
+            let a = simd::exp(self.simd, total.m - m);
+            let sink = simd::exp(self.simd, sinks[head] - m);
+            total.l = total.l.mul_add(a, sink);
+            simd::scale(self.simd, to, a);
+        }
+        simd::scale(self.simd, to, 1.0 / total.l);
+    }
+}

@@ -1,0 +1,26 @@
+//! `q8_k` against q8_k rows: `w = q`, a signed byte, with an f32 scale; super-blocks of 256 in 292 bytes.
+
+use super::rows::{Q8KRow, SuperBlock, one_by_one};
+use crate::simd::{Rows8, Simd, Sums, integer};
+
+/// The numbers of a super-block.
+fn read(block: &[u8; 292]) -> SuperBlock {
+    SuperBlock {
+        values: std::array::from_fn(|v| block[4 + v].cast_signed()),
+        scales: [1; 16],
+        mins: None,
+        d: f32::from_le_bytes([block[0], block[1], block[2], block[3]]),
+    }
+}
+
+/// The dot product in plain code.
+pub(crate) fn dot(row: &[u8], x: &Q8KRow<'_>) -> f32 {
+    x.chain(row, read)
+}
+
+/// Eight rows; `acc` is zero at first.
+pub(crate) fn dot8(simd: Simd, rows: &Rows8<'_>, xs: &[Q8KRow<'_>], acc: &mut [Sums]) {
+    if !integer::q8_k(simd, rows, xs, acc) {
+        one_by_one(rows, xs, acc, dot);
+    }
+}

@@ -1,0 +1,16 @@
+//! `scale`: an activation times a constant.
+
+use minfer_graph::op::scale::Scale;
+
+use crate::call::Call;
+use crate::simd;
+use crate::sys::Fault;
+
+pub(super) fn run(op: &Scale, call: &mut Call<'_>) -> Result<(), Fault> {
+    let (simd, cols) = (call.simd, call.output_type(0).cols);
+    let (out, source) = call.take_in_place()?;
+    call.each_row(out, cols, |row, y| {
+        source.fill(row, y);
+        simd::scale(simd, y, op.factor);
+    })
+}

@@ -1,0 +1,159 @@
+//! Products of activation rows and weight rows: the loops that every matmul shares.
+//!
+//! A task owns some columns of the output, that is some weight rows, for all activation rows. Quantized: eight weight
+//! rows at a time are unpacked once for up to 32 activation rows. Float: four weight rows at a time are decoded once
+//! for all activation rows.
+
+use minfer_graph::TensorType;
+use minfer_quant::{DType, Planes};
+
+use crate::kernels::quant::{self, Q8_0Row, Q8KRow};
+use crate::simd::{self, Rows8, Simd, Sums};
+use crate::sys::Rectangle;
+use crate::weights::Matrix;
+
+/// Activation rows that share one unpacking of a block: their values stay in the first or second cache.
+const TOKENS: usize = 32;
+
+/// Weight rows decoded at a time for float products.
+const DECODED: usize = 4;
+
+/// Activation rows in one of the types that products take.
+#[derive(Clone, Copy)]
+pub(crate) enum Activations<'a> {
+    F32 { data: &'a [f32], cols: usize },
+    Q8_0 { data: &'a [u8], planes: Planes },
+    Q8K { data: &'a [u8], planes: Planes },
+}
+
+impl<'a> Activations<'a> {
+    /// Rows of type `ty` in `data`.
+    pub(crate) fn new(ty: TensorType, data: &'a [u8]) -> Activations<'a> {
+        match ty.dtype {
+            DType::Q8_0 => Activations::Q8_0 { data, planes: Q8_0Row::planes(ty.cols) },
+            DType::Q8_K => Activations::Q8K { data, planes: Q8KRow::planes(ty.cols) },
+            DType::F32 | DType::F16 | DType::BF16 | DType::I32 => {
+                Activations::F32 { data: bytemuck::cast_slice(data), cols: ty.cols }
+            }
+        }
+    }
+}
+
+/// Which activation row makes which output row.
+#[derive(Clone, Copy)]
+pub(crate) enum Pairs<'a> {
+    /// Row i makes row i, for so many rows.
+    Same(usize),
+    /// `[activation row, output row]` each.
+    Listed(&'a [[u32; 2]]),
+}
+
+impl Pairs<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Pairs::Same(rows) => *rows,
+            Pairs::Listed(pairs) => pairs.len(),
+        }
+    }
+
+    fn get(&self, index: usize) -> [usize; 2] {
+        match self {
+            Pairs::Same(_) => [index, index],
+            Pairs::Listed(pairs) => pairs[index].map(|row| row as usize),
+        }
+    }
+}
+
+/// One matrix applied to activations.
+#[derive(Clone, Copy)]
+pub(crate) struct Product<'a> {
+    pub(crate) simd: Simd,
+    pub(crate) matrix: Matrix<'a>,
+    pub(crate) bias: Option<&'a [f32]>,
+    pub(crate) x: Activations<'a>,
+    pub(crate) pairs: Pairs<'a>,
+}
+
+/// f32 that one worker needs as room for products with matrices of `cols` columns.
+pub(crate) fn room(cols: usize) -> usize {
+    DECODED * cols
+}
+
+/// Output columns of a task: enough tasks to share out, each long enough to be worth it.
+pub(crate) fn columns(rows: usize, workers: usize) -> usize {
+    (rows / (4 * workers)).next_multiple_of(8).clamp(16, 128)
+}
+
+impl Product<'_> {
+    /// Computes a rectangle's columns for all pairs.
+    pub(crate) fn fill(&self, out: &mut Rectangle<'_, f32>, room: &mut [f32]) {
+        match self.x {
+            Activations::F32 { data, cols } => self.floats(data, cols, out, room),
+            Activations::Q8_0 { data, planes } => self.integers(
+                |row| Q8_0Row::new(&planes, &data[row * planes.bytes()..][..planes.bytes()]),
+                |rows, xs, acc| quant::dot8_q8_0(self.simd, self.matrix.quant, rows, xs, acc),
+                out,
+            ),
+            Activations::Q8K { data, planes } => self.integers(
+                |row| Q8KRow::new(&planes, &data[row * planes.bytes()..][..planes.bytes()]),
+                |rows, xs, acc| quant::dot8_q8_k(self.simd, self.matrix.quant, rows, xs, acc),
+                out,
+            ),
+        }
+    }
+
+    fn integers<X: Copy + Default>(
+        &self,
+        row: impl Fn(usize) -> X,
+        dot8: impl Fn(&Rows8<'_>, &[X], &mut [Sums]),
+        out: &mut Rectangle<'_, f32>,
+    ) {
+        let columns = out.columns.clone();
+        for first in (0..self.pairs.len()).step_by(TOKENS) {
+            let tokens = TOKENS.min(self.pairs.len() - first);
+            let mut xs = [X::default(); TOKENS];
+            for (t, x) in xs[..tokens].iter_mut().enumerate() {
+                *x = row(self.pairs.get(first + t)[0]);
+            }
+            for n in columns.clone().step_by(8) {
+                let rows: Rows8<'_> = std::array::from_fn(|r| self.matrix.row(n + r));
+                let mut acc = [Sums::default(); TOKENS];
+                dot8(&rows, &xs[..tokens], &mut acc[..tokens]);
+                let live = 8.min(columns.end - n);
+                for (t, sums) in acc[..tokens].iter().enumerate() {
+                    let to = &mut out.row(self.pairs.get(first + t)[1])[n - columns.start..];
+                    self.put(n, &sums[..live], to);
+                }
+            }
+        }
+    }
+
+    fn floats(&self, data: &[f32], cols: usize, out: &mut Rectangle<'_, f32>, room: &mut [f32]) {
+        let columns = out.columns.clone();
+        for n in columns.clone().step_by(DECODED) {
+            let live = DECODED.min(columns.end - n);
+            for r in 0..DECODED {
+                let row = &mut room[r * cols..][..cols];
+                quant::decode(self.simd, self.matrix.quant, self.matrix.row(n + r), row);
+            }
+            let rows: [&[f32]; DECODED] = std::array::from_fn(|r| &room[r * cols..][..cols]);
+            for pair in 0..self.pairs.len() {
+                let [x, y] = self.pairs.get(pair);
+                let sums = simd::dot4(self.simd, rows, &data[x * cols..][..cols]);
+                self.put(n, &sums[..live], &mut out.row(y)[n - columns.start..]);
+            }
+        }
+    }
+
+    /// Writes the outputs from `n` on, with their biases.
+    fn put(&self, n: usize, sums: &[f32], to: &mut [f32]) {
+        match self.bias {
+            Some(bias) => {
+                for ((to, sum), bias) in to.iter_mut().zip(sums).zip(&bias[n..]) {
+                    *to = sum + bias;
+                }
+            }
+            None => to[..sums.len()].copy_from_slice(sums),
+        }
+    }
+}

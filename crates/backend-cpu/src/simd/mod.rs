@@ -1,0 +1,125 @@
+//! Inner loops, written once over [`Lanes`] and compiled for each instruction set, and the integer dot products
+//! with AVX2 forms of their own.
+//!
+//! The entries are safe: they check lengths, and a [`Simd`] value, which each takes, exists only where its
+//! instruction set does. It is chosen once per device; no loop asks the processor again. All forms give the bits
+//! that docs/numerics.md states. A new instruction set is one more implementation of [`Lanes`] and a file of dot
+//! products beside `avx2/`.
+
+mod attention;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod dot;
+pub(crate) mod integer;
+mod lanes;
+mod map;
+mod math;
+mod row;
+mod scalar;
+mod widen;
+
+pub(crate) use attention::{Scores, TILE, accumulate, scores, tile_weights};
+pub(crate) use dot::dot4;
+pub(crate) use integer::{Rows8, Sums};
+pub(crate) use map::{add, axpy, blend, glu, mul, scale, unary};
+pub(crate) use math::exp;
+pub(crate) use row::{largest, quantize_q8_0, quantize_q8_k, rms_norm, rope, softmax};
+pub(crate) use widen::{narrow_bf16, narrow_f16, widen_bf16, widen_f16, widen_q8_0};
+
+/// Instruction sets that kernels are written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Isa {
+    /// Plain code, for any processor.
+    Scalar,
+    /// AVX2 with FMA and F16C (x86-64).
+    Avx2,
+}
+
+impl Isa {
+    /// Every instruction set, slowest first.
+    pub const ALL: &[Isa] = &[Isa::Scalar, Isa::Avx2];
+
+    /// Name in flags and dumps.
+    pub fn name(self) -> &'static str {
+        match self {
+            Isa::Scalar => "scalar",
+            Isa::Avx2 => "avx2",
+        }
+    }
+
+    /// Whether this processor has it.
+    pub fn is_here(self) -> bool {
+        match self {
+            Isa::Scalar => true,
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => {
+                std::arch::is_x86_feature_detected!("avx2")
+                    && std::arch::is_x86_feature_detected!("fma")
+                    && std::arch::is_x86_feature_detected!("f16c")
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            Isa::Avx2 => false,
+        }
+    }
+
+    /// The fastest that this processor has.
+    pub fn best() -> Isa {
+        Isa::ALL.iter().rev().copied().find(|isa| isa.is_here()).unwrap_or(Isa::Scalar)
+    }
+}
+
+/// An instruction set that this processor has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Simd(Isa);
+
+impl Simd {
+    /// Proof that `isa` can be used, if it can.
+    pub(crate) fn new(isa: Isa) -> Option<Simd> {
+        isa.is_here().then_some(Simd(isa))
+    }
+
+    /// Which one.
+    pub(crate) fn isa(self) -> Isa {
+        self.0
+    }
+}
+
+/// The processor's name as it tells it, or "CPU".
+pub(crate) fn processor() -> String {
+    #[cfg(target_arch = "x86_64")]
+    let name = avx2::processor();
+    #[cfg(not(target_arch = "x86_64"))]
+    let name = String::new();
+    if name.is_empty() { "CPU".to_owned() } else { name }
+}
+
+/// Makes a safe entry of a body that is generic over [`Lanes`].
+macro_rules! dispatch {
+    ($(
+        $(#[$doc:meta])*
+        fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? = $body:ident;
+    )*) => {$(
+        $(#[$doc])*
+        pub(crate) fn $name(simd: $crate::simd::Simd, $($arg: $ty),*) $(-> $ret)? {
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma,f16c")]
+            fn avx2($($arg: $ty),*) $(-> $ret)? {
+                $body::<$crate::simd::avx2::Avx2Lanes>($($arg),*)
+            }
+            match simd.isa() {
+                // SAFETY: a `Simd` of this kind is made only where the processor has these features.
+                #[cfg(target_arch = "x86_64")]
+                $crate::simd::Isa::Avx2 => unsafe { avx2($($arg),*) },
+                #[cfg(not(target_arch = "x86_64"))]
+                $crate::simd::Isa::Avx2 => $body::<$crate::simd::scalar::ScalarLanes>($($arg),*),
+                $crate::simd::Isa::Scalar => {
+                    $body::<$crate::simd::scalar::ScalarLanes>($($arg),*)
+                }
+            }
+        }
+    )*};
+}
+pub(crate) use dispatch;
+
+#[cfg(test)]
+mod tests;
