@@ -1,0 +1,89 @@
+//! A grammar being followed by one request.
+
+use std::fmt;
+
+use llguidance::Matcher;
+
+use super::compile::{compile, shorten};
+use super::source::Grammar;
+use super::vocab::Trie;
+use crate::{Error, Mask};
+
+/// The state of one generation under a grammar.
+///
+/// Before each token [`mask`](Constraint::mask) says what is allowed, after it
+/// [`accept`](Constraint::accept) moves on. Work and memory of a step are bounded; a grammar that
+/// exceeds the bounds at some position fails there, and stays failed.
+pub struct Constraint {
+    matcher: Matcher,
+    mask: Mask,
+    trie: Trie,
+}
+
+impl fmt::Debug for Constraint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Constraint").field("stop_reason", &self.matcher.stop_reason()).finish()
+    }
+}
+
+impl Constraint {
+    /// Compiles `grammar` for the vocabulary of `trie`, within the limits.
+    pub fn new(trie: &Trie, grammar: &Grammar) -> Result<Constraint, Error> {
+        let matcher = compile(trie, grammar)?;
+        Ok(Constraint { matcher, mask: Mask::none(trie.vocab_size()), trie: trie.clone() })
+    }
+
+    /// A copy at the same position that shares nothing with this one; cheaper than compiling.
+    pub fn fork(&self) -> Constraint {
+        Constraint {
+            matcher: self.matcher.deep_clone(),
+            mask: self.mask.clone(),
+            trie: self.trie.clone(),
+        }
+    }
+
+    /// The tokens allowed next, never none. Where the grammar may end, the end tokens are among
+    /// them; where nothing else can follow, they are all.
+    pub fn mask(&mut self) -> Result<&Mask, Error> {
+        let allowed = self.matcher.compute_mask_or_eos().map_err(|e| step(&e.to_string()))?;
+        self.mask.copy_words(allowed.as_slice());
+        Ok(&self.mask)
+    }
+
+    /// Moves on by the chosen token. A token that is not allowed is an error and changes nothing.
+    pub fn accept(&mut self, token: u32) -> Result<(), Error> {
+        let vocab_size = self.mask.vocab_size();
+        if token as usize >= vocab_size {
+            let place = "a constrained generation";
+            return Err(Error::UnknownToken { token, vocab_size, place });
+        }
+        let allowed = if self.trie.ends(token) {
+            self.is_complete()?
+        } else {
+            self.matcher.validate_tokens(&[token]).map_err(|e| step(&e.to_string()))? == 1
+        };
+        match allowed {
+            false => Err(Error::GrammarToken { token }),
+            // A parser that has stopped takes no more tokens, the end included.
+            true if self.is_finished() => Ok(()),
+            true => self.matcher.consume_token(token).map_err(|e| step(&e.to_string())),
+        }
+    }
+
+    /// Whether the text so far is whole, so that the generation may end here.
+    pub fn is_complete(&mut self) -> Result<bool, Error> {
+        if self.is_finished() {
+            return Ok(true);
+        }
+        self.matcher.is_accepting().map_err(|e| step(&e.to_string()))
+    }
+
+    /// Whether the text is whole and nothing can follow it, or an end token was accepted.
+    pub fn is_finished(&self) -> bool {
+        self.matcher.is_stopped() && self.matcher.stop_reason().is_ok()
+    }
+}
+
+fn step(reason: &str) -> Error {
+    Error::GrammarStep { reason: shorten(reason) }
+}
