@@ -233,7 +233,7 @@ impl Target for Reference {
     fn lower(&self, op: &Op, io: &Io<'_>) -> Result<Launch, Unsupported> {
         if matches!(op, Op::NormMatmul(_)) && !self.norm_matmul {
             return Err(Unsupported::because(
-                "norm_matmul rounds otherwise than its parts, and this device keeps a CPU's numbers",
+                "norm_matmul rounds otherwise than its parts, and this device has a CPU's numbers",
             ));
         }
         Reference::check_operands(op, io)?;

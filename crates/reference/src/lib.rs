@@ -1,7 +1,7 @@
 //! The executable definition of every op, and a device made of it.
 //!
 //! Each file of `op/` is the definition of the op of that name: scalar code, generic over
-//! [`Real`](real::Real), so that one text has two readings. In [`Mode::Canonical`] it is the
+//! `Real`, so that one text has two readings. In [`Mode::Canonical`] it is the
 //! sequence of f32 roundings of docs/numerics.md, which every CPU kernel reproduces bit for bit. In
 //! [`Mode::F64`] the same formulas run in double precision and are the oracle of tolerances.
 //! [`Reference`] is a [`Device`](minfer_plan::Device): it runs planned splits with these

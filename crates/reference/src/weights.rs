@@ -86,7 +86,7 @@ fn entry(regions: &[Region], weight: &PlacedWeight) -> Result<Entry, String> {
             range: weight.offset..end,
         }),
         Some(_) | None => Err(format!(
-            "expected {} times {} rows of {row_bytes} bytes at offset {}, found a region of {found}",
+            "expected {} times {} rows of {row_bytes} bytes at {}, found a region of {found} bytes",
             decl.experts, decl.rows, weight.offset
         )),
     }
