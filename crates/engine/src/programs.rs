@@ -1,0 +1,169 @@
+//! The programs of an engine: one per bucket of step shapes, planned and loaded when first needed, then kept.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use minfer_graph::{Counts, Graph, KvTypes, PARTITION_POSITIONS, StateDecl, StepShape, Want};
+use minfer_models::Model;
+use minfer_plan::{
+    Bounds, Bucket, Buckets, Device, Inputs, Layout, Limit, Options, Placement, Planned, Program,
+    Runner, StateHandle, StepOutputs, work_capacity,
+};
+
+use crate::error::Error;
+use crate::kv::PageCopy;
+
+/// Partial results that attention may keep in a step at most: work for many threads, and bounded memory.
+const PARTIALS_MAX: usize = 64;
+
+/// A bucket, and whether every value of it is kept for a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ProgramKey {
+    pub(crate) bucket: Bucket,
+    pub(crate) keep_all: bool,
+}
+
+/// What all programs of an engine have in common, and those that exist.
+#[derive(Debug)]
+pub(crate) struct Programs {
+    pub(crate) buckets: Buckets,
+    pub(crate) placement: Placement,
+    /// Of each device: layouts of the model's weights.
+    pub(crate) layouts: Vec<Vec<Layout>>,
+    /// Of each device: its state.
+    pub(crate) handles: Vec<StateHandle>,
+    pub(crate) states: Arc<[StateDecl]>,
+    pub(crate) options: Options,
+    pub(crate) sizes: Sizes,
+    pub(crate) bounds: Bounds,
+    pub(crate) planned: HashMap<ProgramKey, Arc<Program>>,
+    pub(crate) runners: HashMap<ProgramKey, Runner>,
+}
+
+/// The engine's constants in every step's shape.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    pub(crate) kv: KvTypes,
+    /// Sequences of a step at most.
+    pub(crate) sequences: usize,
+    /// Pages of the longest sequence.
+    pub(crate) pages: usize,
+    /// Positions of the longest sequence.
+    pub(crate) context: usize,
+}
+
+impl Sizes {
+    /// The shape of steps of a bucket.
+    pub(crate) fn shape(&self, bucket: Bucket) -> StepShape {
+        let sequences = self.sequences.min(bucket.tokens);
+        let partitions = self.context.div_ceil(PARTITION_POSITIONS);
+        let partials = if partitions < 2 { 0 } else { (sequences * partitions).min(PARTIALS_MAX) };
+        StepShape {
+            tokens: bucket.tokens,
+            outputs: bucket.outputs,
+            want: Want::Logits,
+            kv: self.kv,
+            sequences,
+            pages: self.pages,
+            work: work_capacity(bucket.tokens, sequences, partials),
+            partials,
+        }
+    }
+}
+
+impl Programs {
+    /// The program for steps that `counts` fits; `None` when it fits no bucket.
+    pub(crate) fn key(&self, counts: Counts, keep_all: bool) -> Option<ProgramKey> {
+        let bucket = self.buckets.choose(counts.tokens, counts.outputs)?;
+        Some(ProgramKey { bucket, keep_all })
+    }
+
+    /// The graph of a bucket, before planning.
+    pub(crate) fn graph(&self, model: &Model, bucket: Bucket) -> Result<Graph, Error> {
+        Ok(model.graph(&self.sizes.shape(bucket))?)
+    }
+
+    /// The program of a key.
+    pub(crate) fn plan(
+        &mut self,
+        model: &Model,
+        devices: &[Box<dyn Device>],
+        key: ProgramKey,
+    ) -> Result<Arc<Program>, Error> {
+        if let Some(program) = self.planned.get(&key) {
+            return Ok(program.clone());
+        }
+        let graph = self.graph(model, key.bucket)?;
+        let layouts = self.layouts.iter();
+        let targets: Vec<Planned<'_>> = devices
+            .iter()
+            .zip(layouts)
+            .map(|(device, layouts)| Planned { target: device.target(), layouts })
+            .collect();
+        let options = Options { keep_all: key.keep_all, ..self.options.clone() };
+        let program = Arc::new(minfer_plan::plan(&graph, &targets, &self.placement, &options)?);
+        tracing::debug!(
+            tokens = key.bucket.tokens,
+            outputs = key.bucket.outputs,
+            splits = program.splits.len(),
+            "planned"
+        );
+        self.planned.insert(key, program.clone());
+        Ok(program)
+    }
+
+    /// Runs a step to its end.
+    pub(crate) fn run<'d>(
+        &mut self,
+        model: &Model,
+        devices: &'d mut [Box<dyn Device>],
+        key: ProgramKey,
+        inputs: Inputs,
+        limit: &Limit<'_>,
+    ) -> Result<StepOutputs<'d>, Error> {
+        if !self.runners.contains_key(&key) {
+            let program = self.plan(model, devices, key)?;
+            self.runners.insert(key, Runner::load(devices, program, &self.handles)?);
+        }
+        let runner = &self.runners[&key];
+        inputs
+            .check(&self.sizes.shape(key.bucket), &self.bounds)
+            .map_err(minfer_plan::Error::from)?;
+        let ticket = runner.submit(devices, Arc::new(inputs))?;
+        Ok(runner.wait(devices, ticket, limit)?)
+    }
+
+    /// Copies pages on every device that has layers of their group.
+    pub(crate) fn copy_pages(
+        &self,
+        devices: &mut [Box<dyn Device>],
+        copies: &[PageCopy],
+    ) -> Result<(), Error> {
+        for copy in copies {
+            for (target, device) in devices.iter_mut().enumerate() {
+                if self.has_group(target, copy.group) {
+                    device.copy_page(self.handles[target], copy.group, copy.from, copy.to)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn has_group(&self, target: usize, of: usize) -> bool {
+        self.states.iter().any(|state| match state {
+            StateDecl::Paged { group, layer, .. } => {
+                *group == of && self.placement.layers[*layer].0 as usize == target
+            }
+            StateDecl::PerSequence { .. } => false,
+        })
+    }
+
+    /// Bytes of the arena and staging areas that the planned programs need on a device.
+    pub(crate) fn arena_bytes(&self, target: usize) -> u64 {
+        let splits = self.planned.values().flat_map(|program| &program.splits);
+        let splits = splits.filter(|split| split.target.0 as usize == target);
+        let sizes = splits.map(|split| (split.memory.arena_bytes, split.memory.staging_bytes));
+        let (arena, staging) = sizes.fold((0, 0), |a, b| (a.0.max(b.0), a.1.max(b.1)));
+        (arena + 2 * staging) as u64
+    }
+}

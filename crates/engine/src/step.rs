@@ -1,0 +1,283 @@
+//! One step: schedule, run, postprocess.
+
+use minfer_graph::Counts;
+use minfer_plan::{DeviceError, Limit, Program, Stop};
+
+use crate::batch::{self, StepRows};
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::event::{Event, FinishReason};
+use crate::programs::ProgramKey;
+use crate::sampling::Sampled;
+use crate::scheduler::{Schedule, ScheduledRows, SequenceId};
+use crate::sequence::Limits;
+use crate::stats::OpProfile;
+
+/// What a step chose: a token for each sequence whose newest token it computed.
+type Choices = Vec<(SequenceId, Result<Sampled, Error>)>;
+
+impl Engine {
+    /// Advances every running sequence by one step; gives the news, nothing when there is nothing to do.
+    ///
+    /// What fails (a device, a sequence's numbers, the file under the weights) ends the sequences concerned with
+    /// [`FinishReason::Failed`]; others go on.
+    ///
+    /// # Errors
+    /// The devices failed and could not be brought back. All sequences have failed; the next call gives that news, and
+    /// a later request tries the devices again.
+    pub fn step(&mut self) -> Result<Vec<Event>, Error> {
+        self.end_reached();
+        if self.lost && !self.live.is_empty() {
+            self.recover()?;
+        }
+        let schedule = self.scheduler.schedule();
+        if !schedule.rows.is_empty() {
+            self.start_clocks(&schedule);
+            match self.run(&schedule) {
+                Ok(choices) => self.postprocess(&schedule, choices),
+                Err(error) => self.fail(&schedule, error)?,
+            }
+            self.steps += 1;
+        }
+        Ok(std::mem::take(&mut self.pending))
+    }
+
+    /// Ends the sequences that were cancelled or whose time is up.
+    fn end_reached(&mut self) {
+        let now = self.now();
+        let reached =
+            self.live.iter().filter_map(|(id, live)| Some((*id, live.limits.reached(now)?)));
+        for (id, stop) in reached.collect::<Vec<_>>() {
+            self.finish(id, reason(stop));
+        }
+    }
+
+    fn start_clocks(&mut self, schedule: &Schedule) {
+        let now = self.now();
+        for rows in &schedule.rows {
+            if let Some(live) = self.live.get_mut(&rows.sequence) {
+                live.started.get_or_insert(now);
+            }
+        }
+    }
+
+    /// Computes the rows and samples from those that are newest.
+    fn run(&mut self, schedule: &Schedule) -> Result<Choices, Error> {
+        self.programs.copy_pages(&mut self.devices, &schedule.copies)?;
+        let sampled: Vec<&ScheduledRows> =
+            schedule.rows.iter().filter(|rows| self.samples(rows)).collect();
+        let counts = Counts {
+            tokens: schedule.rows.iter().map(|rows| rows.count).sum(),
+            outputs: sampled.len(),
+        };
+        let key = self.key(counts, false)?;
+        let mut inputs = self.inputs(schedule, key);
+        inputs.profile = self.options.profile;
+        let limits = self.step_limits(schedule);
+        let clock = &*self.options.clock;
+        let stop = || limits.iter().find_map(|limits| limits.reached(clock.now()));
+        let limit = Limit { stop: &stop };
+        let outputs = self.programs.run(&self.model, &mut self.devices, key, inputs, &limit)?;
+        if self.options.profile {
+            let program = &self.programs.planned[&key];
+            add_profile(&mut self.profiled, program, counts, outputs.done());
+        }
+        check_faults(&self.file)?;
+        let mut choices = Choices::new();
+        if sampled.is_empty() {
+            return Ok(choices);
+        }
+        let vocabulary = self.model.config().vocabulary;
+        for (rows, logits) in sampled.iter().zip(outputs.logits()?.chunks_exact(vocabulary)) {
+            let id = rows.sequence;
+            if let Some(live) = self.live.get_mut(&id) {
+                live.hash.push(logits);
+                let history = self.scheduler.tokens(id);
+                choices.push((id, live.sampling.sample(&self.tokenizer, logits, history)));
+            }
+        }
+        check_faults(&self.file)?;
+        Ok(choices)
+    }
+
+    /// Whether a token is to be chosen after these rows.
+    fn samples(&self, rows: &ScheduledRows) -> bool {
+        let live = self.live.get(&rows.sequence);
+        rows.last && live.is_some_and(|live| !live.is_long_enough())
+    }
+
+    pub(crate) fn key(&self, counts: Counts, keep_all: bool) -> Result<ProgramKey, Error> {
+        self.programs.key(counts, keep_all).ok_or_else(|| Error::Request {
+            field: "step",
+            expected: format!("at most {} tokens", self.programs.buckets.max_tokens()),
+            found: format!("{} tokens, {} outputs", counts.tokens, counts.outputs),
+        })
+    }
+
+    fn inputs(&self, schedule: &Schedule, key: ProgramKey) -> minfer_plan::Inputs {
+        let ends: Vec<Vec<usize>> = schedule
+            .rows
+            .iter()
+            .map(|rows| if self.samples(rows) { vec![rows.start + rows.count - 1] } else { vec![] })
+            .collect();
+        let rows: Vec<StepRows<'_>> = schedule
+            .rows
+            .iter()
+            .zip(&ends)
+            .filter_map(|(rows, outputs)| {
+                let tokens = self.scheduler.tokens(rows.sequence);
+                Some(StepRows {
+                    start: rows.start,
+                    tokens: &tokens[rows.start..rows.start + rows.count],
+                    outputs,
+                    tables: self.scheduler.tables(rows.sequence)?,
+                })
+            })
+            .collect();
+        batch::inputs(&rows, &self.programs.sizes.shape(key.bucket), &self.windows)
+    }
+
+    /// Limits that may stop the step on its way: those of sequences whose prompts it works on, or of its only
+    /// sequence. A short step is not worth stopping for one of many.
+    fn step_limits(&self, schedule: &Schedule) -> Vec<Limits> {
+        let alone = schedule.rows.len() == 1;
+        let rows = schedule.rows.iter().filter(|rows| alone || rows.count > 1);
+        rows.filter_map(|rows| Some(self.live.get(&rows.sequence)?.limits.clone())).collect()
+    }
+
+    fn postprocess(&mut self, schedule: &Schedule, choices: Choices) {
+        self.scheduler.complete(schedule);
+        for rows in schedule.rows.iter().filter(|rows| rows.last) {
+            if self.live.get(&rows.sequence).is_some_and(|live| live.is_long_enough()) {
+                self.finish(rows.sequence, FinishReason::Length);
+            }
+        }
+        for (id, choice) in choices {
+            match choice {
+                Ok(sampled) => self.take_token(id, sampled),
+                Err(error) => self.finish(id, FinishReason::Failed(error.to_string())),
+            }
+        }
+        self.end_reached();
+    }
+
+    fn take_token(&mut self, sequence: SequenceId, sampled: Sampled) {
+        let now = self.now();
+        let Some(live) = self.live.get_mut(&sequence) else { return };
+        live.generated += 1;
+        live.first_token.get_or_insert(now);
+        let Sampled { id, mut text, logprob, top, stops } = sampled;
+        let reason = if stops {
+            Some(FinishReason::Stop)
+        } else if live.is_long_enough() {
+            Some(FinishReason::Length)
+        } else if !self.scheduler.append(sequence, id) {
+            Some(FinishReason::ContextFull)
+        } else {
+            None
+        };
+        if reason.is_some() {
+            text.push_str(&live.sampling.finish());
+        }
+        self.pending.push(Event::Token { sequence, id, text, logprob, top });
+        if let Some(reason) = reason {
+            self.finish(sequence, reason);
+        }
+    }
+
+    /// Ends a sequence.
+    pub(crate) fn finish(&mut self, sequence: SequenceId, reason: FinishReason) {
+        let cached = self.scheduler.cached(sequence);
+        self.scheduler.finish(sequence);
+        if let Some(live) = self.live.remove(&sequence) {
+            let stats = live.stats(cached, self.now());
+            tracing::debug!(sequence = sequence.0, reason = reason.name(), "finished");
+            self.pending.push(Event::Finished { sequence, reason, stats });
+        }
+    }
+
+    /// A step did not come to its end: it was stopped on the way, or something broke.
+    fn fail(&mut self, schedule: &Schedule, error: Error) -> Result<(), Error> {
+        match &error {
+            Error::Plan(minfer_plan::Error::Device(
+                DeviceError::Cancelled | DeviceError::Deadline { .. },
+            )) => self.end_reached(),
+            Error::Plan(minfer_plan::Error::Device(_)) => return self.lose_devices(&error),
+            _ => {
+                for rows in &schedule.rows {
+                    self.finish(rows.sequence, FinishReason::Failed(error.to_string()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The devices failed and their KV pages with them: running sequences end, waiting ones may go on after.
+    pub(crate) fn lose_devices(&mut self, error: &Error) -> Result<(), Error> {
+        tracing::warn!(%error, "device failure");
+        for id in self.scheduler.running().collect::<Vec<_>>() {
+            self.finish(id, FinishReason::Failed(error.to_string()));
+        }
+        self.lost = true;
+        self.recover()
+    }
+
+    fn recover(&mut self) -> Result<(), Error> {
+        self.scheduler.lose_pages();
+        let recovered = self.devices.iter_mut().try_for_each(|device| device.recover());
+        if let Err(error) = recovered {
+            let error = Error::from(error);
+            for id in self.live.keys().copied().collect::<Vec<_>>() {
+                self.finish(id, FinishReason::Failed(error.to_string()));
+            }
+            return Err(error);
+        }
+        self.lost = false;
+        Ok(())
+    }
+}
+
+fn reason(stop: Stop) -> FinishReason {
+    match stop {
+        Stop::Cancelled => FinishReason::Cancelled,
+        Stop::Deadline => FinishReason::Deadline,
+    }
+}
+
+/// Bytes of the mapped file that were lost make every result wrong.
+pub(crate) fn check_faults(file: &minfer_gguf::File) -> Result<(), Error> {
+    match file.parts().iter().find(|part| part.faulted()) {
+        None => Ok(()),
+        Some(part) => Err(Error::Faulted { path: part.path().map(Into::into).unwrap_or_default() }),
+    }
+}
+
+fn add_profile(
+    profiled: &mut std::collections::BTreeMap<(&'static str, String), OpProfile>,
+    program: &Program,
+    counts: Counts,
+    done: &[minfer_plan::Done],
+) {
+    for (split, done) in program.splits.iter().zip(done) {
+        for time in &done.launches {
+            let Some(step) = split.steps.get(time.step) else { continue };
+            let (node, graph) = (split.node(step), &split.graph);
+            let (inputs, outputs) = (graph.types(&node.inputs), graph.types(&node.outputs));
+            let cost = node.op.cost(&inputs, &outputs, &graph.tables, &counts);
+            let op = node.op.kind().name();
+            let kernel = step.launch.kernel.clone();
+            let row = profiled.entry((op, kernel.clone())).or_insert_with(|| OpProfile {
+                op,
+                kernel,
+                calls: 0,
+                nanoseconds: 0,
+                bytes: 0,
+                macs: 0,
+            });
+            row.calls += 1;
+            row.nanoseconds += time.nanoseconds;
+            row.bytes += cost.weight_bytes + cost.activation_bytes;
+            row.macs += cost.macs;
+        }
+    }
+}

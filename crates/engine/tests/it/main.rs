@@ -1,0 +1,4 @@
+//! The engine on tiny models.
+
+mod generate;
+mod tiny;
