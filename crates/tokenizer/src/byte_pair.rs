@@ -6,8 +6,8 @@
 //! leftmost.
 //!
 //! The BPE model of the `tokenizers` crate is the oracle of the tests and not used here: it takes
-//! every token and both halves of every merge as strings of their own, twice, and so needs 0.65 s
-//! and 140 MB for a vocabulary of 256,000 where pairs of ids need a sixth of both.
+//! every token and both halves of every merge as strings of their own. Gemma 4's 262,144 tokens so
+//! take 0.69 s and 144 MB to load, past what a load may take, and pairs of ids 0.29 s and 42 MB.
 //!
 //! Invariants:
 //! - No text becomes a control or unknown token here.

@@ -68,8 +68,8 @@ pub(crate) fn end_tokens(
         let given = token_id(metadata, key, vocabulary.len())?;
         ends.extend(given.or_else(|| texts.iter().find_map(named)));
     }
-    let calls = ["<|call|>", "<|calls|>"].iter().any(|text| named(&text).is_some());
-    let closes = ["<|return|>", "<|flush|>"].iter().any(|text| named(&text).is_some());
+    let calls = ["<|call|>", "<|calls|>"].iter().any(|text| named(text).is_some());
+    let closes = ["<|return|>", "<|flush|>"].iter().any(|text| named(text).is_some());
     if calls && closes {
         // Where calls and answers have ends of their own, this one only closes a message.
         let message_end = named(&"<|end|>");

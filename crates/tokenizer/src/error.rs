@@ -136,6 +136,15 @@ pub enum Error {
         reason: String,
     },
 
+    /// The special tokens' texts are far longer than those of any real vocabulary.
+    #[error("the texts of the special tokens have {found} bytes; at most {limit} are accepted")]
+    SpecialText {
+        /// Bytes of all of them.
+        found: usize,
+        /// The most that are accepted.
+        limit: usize,
+    },
+
     /// The special tokens do not make a search automaton.
     #[error("the special tokens' texts cannot be searched for: {reason}")]
     SpecialTokens {

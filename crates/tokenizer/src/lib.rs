@@ -27,6 +27,6 @@ mod vocabulary;
 pub use byte_pair::MERGES_MAX;
 pub use decoder::Decoder;
 pub use error::{Error, Result};
-pub use special::Special;
+pub use special::{SPECIAL_TEXT_BYTES_MAX, Special};
 pub use tokenizer::{Options, Tokenizer};
 pub use vocabulary::{Kind, TOKEN_TEXT_BYTES_MAX, TOKENS_MAX};

@@ -80,10 +80,12 @@ impl Symbols {
     /// Merges until `join` has nothing for any two neighbours.
     pub(crate) fn merge(&mut self, join: impl Fn(Symbol, Symbol) -> Option<Merge>) {
         let Self { symbols, candidates } = self;
-        candidates.clear();
-        for left in 1..symbols.len() {
-            consider(symbols, candidates, &join, left as u32 - 1, left as u32);
-        }
+        // Ordered all at once: a heap of n takes n steps, n insertions take n log n.
+        let mut first = std::mem::take(candidates).into_vec();
+        first.clear();
+        let pairs = (1..symbols.len()).map(|right| (right as u32 - 1, right as u32));
+        first.extend(pairs.filter_map(|(left, right)| candidate(symbols, &join, left, right)));
+        *candidates = BinaryHeap::from(first);
         while let Some(Candidate { left: Reverse(left), right, len, id, .. }) = candidates.pop() {
             let (left_symbol, right_symbol) = (symbols[left as usize], symbols[right as usize]);
             let whole = left_symbol.len > 0 && right_symbol.len > 0;
@@ -96,10 +98,10 @@ impl Symbols {
             symbols[right as usize].len = 0;
             if right_symbol.next != NONE {
                 symbols[right_symbol.next as usize].previous = left;
-                consider(symbols, candidates, &join, left, right_symbol.next);
+                candidates.extend(candidate(symbols, &join, left, right_symbol.next));
             }
             if left_symbol.previous != NONE {
-                consider(symbols, candidates, &join, left_symbol.previous, left);
+                candidates.extend(candidate(symbols, &join, left_symbol.previous, left));
             }
         }
     }
@@ -110,16 +112,14 @@ impl Symbols {
     }
 }
 
-fn consider(
+fn candidate(
     symbols: &[Symbol],
-    candidates: &mut BinaryHeap<Candidate>,
     join: impl Fn(Symbol, Symbol) -> Option<Merge>,
     left: u32,
     right: u32,
-) {
+) -> Option<Candidate> {
     let (left_symbol, right_symbol) = (symbols[left as usize], symbols[right as usize]);
-    if let Some(Merge { priority, id }) = join(left_symbol, right_symbol) {
-        let len = left_symbol.len + right_symbol.len;
-        candidates.push(Candidate { priority, left: Reverse(left), right, len, id });
-    }
+    let Merge { priority, id } = join(left_symbol, right_symbol)?;
+    let len = left_symbol.len + right_symbol.len;
+    Some(Candidate { priority, left: Reverse(left), right, len, id })
 }

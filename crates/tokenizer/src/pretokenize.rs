@@ -77,7 +77,7 @@ impl Splitter {
 
     /// The words of a text, in order: together they are the text, and none is empty.
     pub(crate) fn split(&self, text: &str) -> Vec<Range<usize>> {
-        let mut pieces = vec![0..text.len()];
+        let mut pieces = Vec::from([Range { start: 0, end: text.len() }]);
         for (regex, spaces) in &self.passes {
             let mut next = Vec::with_capacity(pieces.len());
             for piece in pieces {

@@ -9,6 +9,10 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use crate::error::{Error, Result};
 use crate::vocabulary::{Kind, Vocabulary};
 
+/// The most bytes that the texts of all such tokens may have; the largest real vocabularies have
+/// about 100,000.
+pub const SPECIAL_TEXT_BYTES_MAX: usize = 512 << 10;
+
 /// Whether control tokens that are written in a text become their ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Special {
@@ -75,15 +79,20 @@ impl Finder {
     fn new(vocabulary: &Vocabulary, wanted: impl Fn(Kind) -> bool) -> Result<Self> {
         let mut ids = Vec::new();
         let mut texts = Vec::new();
+        let (mut found, limit) = (0, SPECIAL_TEXT_BYTES_MAX);
         for id in vocabulary.ids() {
             let text = vocabulary.text(id).and_then(|text| str::from_utf8(text).ok());
             match (vocabulary.kind(id), text) {
                 (Some(kind), Some(text)) if wanted(kind) && !text.is_empty() => {
+                    found += text.len();
                     ids.push(id);
                     texts.push(text);
                 }
                 _ => {}
             }
+        }
+        if found > limit {
+            return Err(Error::SpecialText { found, limit });
         }
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)

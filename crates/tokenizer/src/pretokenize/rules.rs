@@ -123,7 +123,17 @@ pub(crate) static RULES: &[Rule] = &[
         add_bos: true,
     },
     plain(
-        &["qwen2", "deepseek-r1-qwen", "megrez", "stablelm2", "hunyuan", "solar-open", "grok-2"],
+        &[
+            "qwen2",
+            "deepseek-r1-qwen",
+            "kormo",
+            "f2llmv2",
+            "megrez",
+            "stablelm2",
+            "hunyuan",
+            "solar-open",
+            "grok-2",
+        ],
         &[QWEN_2],
     ),
     plain(&["qwen35"], &[QWEN_35]),
@@ -159,9 +169,9 @@ pub(crate) static RULES: &[Rule] = &[
     plain(&["gpt-4o", "llama4", "kanana2", "minimax-m2"], &[O200K]),
     Rule { names: &["tekken"], passes: &[TEKKEN], whole_words: true, add_bos: true },
     plain(&["dbrx", "smaug-bpe", "chatglm-bpe"], &[LLAMA_3]),
-    Rule { names: &["glm4"], passes: &[LLAMA_3], whole_words: true, add_bos: false },
+    Rule { names: &["glm4", "glm5"], passes: &[LLAMA_3], whole_words: true, add_bos: false },
     plain(
-        &["deepseek-v3", "hunyuan-dense", "joyai-llm"],
+        &["deepseek-v3", "hunyuan-dense", "joyai-llm", "hy_v4"],
         &[DIGITS_BY_THREE, CHINESE_JAPANESE, DEEPSEEK_V3],
     ),
     plain(

@@ -1,6 +1,8 @@
 //! Descriptions that contradict themselves: an error that says what and where, never a panic.
 
-use minfer_tokenizer::{Error, Options, Special, TOKEN_TEXT_BYTES_MAX, TOKENS_MAX};
+use minfer_tokenizer::{
+    Error, Options, SPECIAL_TEXT_BYTES_MAX, Special, TOKEN_TEXT_BYTES_MAX, TOKENS_MAX,
+};
 
 use crate::make::{Description, alphabet, byte_pair, sentence_piece, strings};
 
@@ -141,6 +143,21 @@ fn texts_too_long_or_not_utf8_or_twice() {
     assert_eq!(odd.piece(256), Some(&b"\xFF\xFE"[..]));
     assert_eq!(odd.encode("aa", Special::Parse).unwrap(), [257]);
     assert_eq!(odd.decode(&[257, 258, 259], true), "aaaa");
+}
+
+#[test]
+fn special_tokens_of_too_much_text() {
+    let tokens = |count: usize| {
+        let texts = (0..count).map(|id| format!("{id:08}{}", "x".repeat(TOKEN_TEXT_BYTES_MAX - 8)));
+        sentence_piece()
+            .with("tokens", texts.collect::<Vec<String>>())
+            .with("token_type", vec![4i32; count])
+            .with("scores", vec![0.0f32; count])
+    };
+    let most = SPECIAL_TEXT_BYTES_MAX / TOKEN_TEXT_BYTES_MAX;
+    assert_eq!(tokens(most).tokenizer().vocab_size(), most);
+    let error = refusal(&tokens(most + 1));
+    assert!(matches!(error, Error::SpecialText { .. }), "{error}");
 }
 
 #[test]

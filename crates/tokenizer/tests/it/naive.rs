@@ -26,6 +26,8 @@ fn ranked_texts() -> impl Strategy<Value = Vec<(String, u32)>> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
     #[test]
     fn scores(texts in ranked_texts(), text in "[abcd]{0,24}") {
         let mut tokens: Vec<String> = ["a", "b", "c", "d"].map(str::to_owned).into();

@@ -12,6 +12,9 @@ use crate::reference::model;
 static SMOLLM2: LazyLock<Tokenizer> = LazyLock::new(|| model("SmolLM2-135M-Instruct.Q4_1.gguf"));
 static GEMMA3: LazyLock<Tokenizer> = LazyLock::new(|| model("gemma-3-270m-q4_k_m.gguf"));
 
+static SMALL: LazyLock<[Tokenizer; 2]> =
+    LazyLock::new(|| [byte_pair().tokenizer(), sentence_piece().tokenizer()]);
+
 /// Text of any characters, with special tokens of both models among them.
 fn texts() -> impl Strategy<Value = String> {
     let part = prop_oneof![
@@ -54,8 +57,7 @@ proptest! {
         ids in prop::collection::vec(prop_oneof![0u32..270, 0u32..50_000], 0..40),
         show in any::<bool>(),
     ) {
-        let small = [byte_pair().tokenizer(), sentence_piece().tokenizer()];
-        for tokenizer in small.iter().chain([&*SMOLLM2, &*GEMMA3]) {
+        for tokenizer in SMALL.iter().chain([&*SMOLLM2, &*GEMMA3]) {
             let shown = |&id: &u32| {
                 let piece = tokenizer.piece(id).unwrap_or_default();
                 let text = tokenizer.text(id).unwrap_or_default();
@@ -104,9 +106,11 @@ fn a_hundred_thousand_of_one_letter_take_under_a_second() {
         .unwrap();
     assert!(rules.len() > 20, "{rules:?}");
     let opened = rules.iter().map(|pre| byte_pair().open(&options(pre)).unwrap());
+    let letters = ["a", "A", "漢", " ", "1", "!", "\n"];
     let small: Vec<Tokenizer> = opened.chain([sentence_piece().tokenizer()]).collect();
-    for tokenizer in small.iter().chain([&*SMOLLM2, &*GEMMA3]) {
-        for letter in ["a", "A", "漢", " ", "1", "!", "\n"] {
+    let small = small.iter().map(|tokenizer| (tokenizer, &letters[..1]));
+    for (tokenizer, letters) in small.chain([(&*SMOLLM2, &letters[..]), (&*GEMMA3, &letters[..])]) {
+        for letter in letters {
             let text = letter.repeat(100_000);
             let start = Instant::now();
             let ids = tokenizer.encode(&text, Special::Plain).unwrap();
