@@ -1,3 +1,75 @@
-//! The `minfer` command.
+//! The `minfer` command: the only program here that prints, reads the environment and knows where models are kept.
+//!
+//! `flags/` is the one table of flags with all that is made from it, `command/` one file per command, `hub/` where
+//! models come from. Answers go to standard output, everything else to standard error.
 
-fn main() {}
+mod clock;
+mod command;
+mod failure;
+mod flags;
+mod hub;
+mod interrupt;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use flags::settings::{Settings, variable};
+use flags::{command_line, table};
+
+fn main() -> ExitCode {
+    clock::SystemClock::start();
+    let arguments = command_line::translate(std::env::args_os());
+    let matches = match command_line::build().try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        Err(error) => {
+            // Help and version are answers; a reader that has gone does not mind.
+            let _ = error.print();
+            return ExitCode::from(match error.kind() {
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => 0,
+                _other => 2,
+            });
+        }
+    };
+    match dispatch(&matches) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => match failure::status(&error) {
+            None => ExitCode::SUCCESS,
+            Some(130) => ExitCode::from(130),
+            Some(status) => {
+                output::note(&format!("error: {error:#}"));
+                ExitCode::from(status)
+            }
+        },
+    }
+}
+
+fn dispatch(matches: &clap::ArgMatches) -> anyhow::Result<()> {
+    let Some((name, matches)) = matches.subcommand() else { return Ok(()) };
+    let Some(row) = command::COMMANDS.iter().find(|row| row.name == name) else { return Ok(()) };
+    let mut settings = Settings::resolve(row.verb, matches)?;
+    for positional in row.positionals {
+        settings.take_positional(positional.name, matches);
+    }
+    log(&settings);
+    for hint in &settings.hints {
+        output::note(&format!("hint: {hint}"));
+    }
+    let style = output::Style::of(&settings);
+    (row.run)(&settings, style)
+}
+
+/// Events of the libraries on standard error: with `-v`, or as `MINFER_LOG` filters them.
+fn log(settings: &Settings) {
+    let filter = match variable("MINFER_LOG") {
+        Some(filter) => filter,
+        None if settings.on(&table::VERBOSE) => "debug,ureq=info,rustls=info".into(),
+        None => return,
+    };
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
+        .with_writer(std::io::stderr)
+        .with_ansi(output::Style::of(settings).color)
+        .with_target(true)
+        .init();
+}

@@ -1,0 +1,90 @@
+//! One generation from its prompt to its end, shared by `run` and `chat`.
+
+use std::time::Duration;
+
+use anyhow::{Result, anyhow};
+use minfer_engine::{Clock as _, Completion, Engine, Event, FinishReason, Request};
+
+use super::sampling;
+use crate::clock::SystemClock;
+use crate::flags::settings::Settings;
+use crate::flags::table;
+use crate::interrupt::Interruptible;
+
+/// A token with its probability and those of others.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// Its id.
+    pub id: u32,
+    /// Its natural log-probability.
+    pub logprob: f32,
+    /// The most probable ids.
+    pub top: Vec<(u32, f32)>,
+}
+
+/// A finished answer.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Text, ids, reason, times.
+    pub completion: Completion,
+    /// Every token.
+    pub chosen: Vec<Chosen>,
+    /// From the start of the process to the first token.
+    pub first_token: Option<Duration>,
+}
+
+/// The request that the settings make of a prompt.
+///
+/// # Errors
+/// Parameters or a grammar that are refused.
+pub fn request(settings: &Settings, engine: &Engine, prompt: Vec<u32>) -> Result<Request> {
+    let seconds = settings.number(&table::TIMEOUT);
+    Ok(Request {
+        prompt,
+        sampling: sampling::params(settings, engine.tokenizer())?,
+        max_tokens: usize::try_from(settings.integer(&table::PREDICT)).ok(),
+        stop: settings.list(&table::STOP).to_vec(),
+        grammar: sampling::grammar(settings)?,
+        ignore_eos: settings.on(&table::IGNORE_EOS),
+        logprobs: settings.count(&table::LOGPROBS),
+        deadline: (seconds > 0.0).then(|| Duration::from_secs_f64(seconds)),
+        show_special: settings.on(&table::SHOW_SPECIAL),
+    })
+}
+
+/// Runs a request; `write` gets its text as it comes. An interrupt ends it.
+///
+/// # Errors
+/// The engine fails, the request fails on its way, or the text cannot be written.
+pub fn generate(
+    engine: &mut Engine,
+    request: Request,
+    write: &mut dyn FnMut(&str) -> Result<()>,
+) -> Result<Answer> {
+    let id = engine.submit(request)?;
+    let _interruptible = Interruptible::new(engine.canceller(id));
+    let mut chosen = Vec::new();
+    let (mut text, mut first_token) = (String::new(), None);
+    loop {
+        for event in engine.step()? {
+            match event {
+                Event::Token { id, text: more, logprob, top, .. } => {
+                    first_token.get_or_insert_with(|| SystemClock.now());
+                    chosen.push(Chosen { id, logprob, top });
+                    if !more.is_empty() {
+                        text.push_str(&more);
+                        write(&more)?;
+                    }
+                }
+                Event::Finished { reason: FinishReason::Failed(reason), .. } => {
+                    return Err(anyhow!(reason).context("the generation failed"));
+                }
+                Event::Finished { reason, stats, .. } => {
+                    let tokens = chosen.iter().map(|chosen| chosen.id).collect();
+                    let completion = Completion { text, tokens, reason, stats };
+                    return Ok(Answer { completion, chosen, first_token });
+                }
+            }
+        }
+    }
+}

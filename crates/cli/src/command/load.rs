@@ -1,0 +1,128 @@
+//! From settings to an engine.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use minfer_engine::{Engine, EngineOptions, Fusion, KvType, KvTypes};
+use minfer_gguf::File;
+
+use crate::clock::SystemClock;
+use crate::failure::usage;
+use crate::flags::settings::Settings;
+use crate::flags::{Flag, table};
+use crate::hub;
+use crate::output::Style;
+
+/// Loads the model that the settings name.
+///
+/// # Errors
+/// No such model, a damaged file, options that do not fit it.
+pub fn engine(settings: &Settings, style: Style) -> Result<Engine> {
+    engine_with(settings, style, options(settings)?)
+}
+
+/// Loads the model that the settings name, with other options.
+///
+/// # Errors
+/// As [`engine`].
+pub fn engine_with(settings: &Settings, style: Style, options: EngineOptions) -> Result<Engine> {
+    let path = hub::locate(settings, style)?;
+    let _progress = style.spinner("loading");
+    tracing::debug!(path = %path.display(), "loading");
+    let engine =
+        Engine::load(&path, options).with_context(|| format!("loading {}", path.display()))?;
+    tracing::debug!(placement = ?engine.placement(), context = engine.context(), "loaded");
+    Ok(engine)
+}
+
+/// Opens the file that the settings name.
+///
+/// # Errors
+/// No such model, or a damaged file.
+pub fn file(settings: &Settings, style: Style) -> Result<File> {
+    open(&hub::locate(settings, style)?, settings)
+}
+
+/// Opens a file as the settings say.
+///
+/// # Errors
+/// It cannot be opened or is damaged.
+pub fn open(path: &Path, settings: &Settings) -> Result<File> {
+    let mut options = minfer_gguf::OpenOptions::default();
+    options.mmap = settings.on(&table::MMAP);
+    File::open_with(path, options).with_context(|| format!("opening {}", path.display()))
+}
+
+/// The engine's options: one text at a time.
+///
+/// # Errors
+/// A value that cannot be.
+pub fn options(settings: &Settings) -> Result<EngineOptions> {
+    let device = settings.text(&table::DEVICE_NAME).unwrap_or("auto").parse()?;
+    let kv = KvTypes {
+        key: kv_type(settings, &table::CACHE_TYPE_K)?,
+        value: kv_type(settings, &table::CACHE_TYPE_V)?,
+    };
+    Ok(EngineOptions {
+        device,
+        gpu_layers: gpu_layers(settings)?,
+        threads: threads(settings),
+        context: settings.some_count(&table::CTX_SIZE),
+        batch: settings.count(&table::BATCH_SIZE),
+        chunk: settings.some_count(&table::UBATCH_SIZE),
+        kv,
+        exact: settings.on(&table::EXACT),
+        fusions: fusions(settings.text(&table::FUSIONS).unwrap_or("all"))?,
+        sequences: 1,
+        prefix_cache: settings.on(&table::PREFIX_CACHE),
+        mmap: settings.on(&table::MMAP),
+        mlock: settings.on(&table::MLOCK),
+        tokenizer_pre: settings.text(&table::TOKENIZER_PRE).map(str::to_owned),
+        clock: Arc::new(SystemClock),
+        profile: settings.on(&table::PROFILE),
+        ..EngineOptions::default()
+    })
+}
+
+/// Threads that the settings ask for.
+pub fn threads(settings: &Settings) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    settings.some_count(&table::THREADS).unwrap_or_else(cores)
+}
+
+fn kv_type(settings: &Settings, flag: &'static Flag) -> Result<KvType> {
+    let name = settings.text(flag).unwrap_or("f16");
+    KvType::from_name(name).with_context(|| format!("--{}: no type {name}", flag.name))
+}
+
+fn gpu_layers(settings: &Settings) -> Result<Option<usize>> {
+    match settings.text(&table::GPU_LAYERS) {
+        None | Some("all" | "auto" | "-1") => Ok(None),
+        Some(text) => match text.parse() {
+            Ok(layers) => Ok(Some(layers)),
+            Err(_) => {
+                Err(usage(format!("--gpu-layers {text:?}: expected a number of layers or all")))
+            }
+        },
+    }
+}
+
+fn fusions(text: &str) -> Result<Vec<Fusion>> {
+    let known = minfer_plan::FUSIONS;
+    match text {
+        "all" => return Ok(known.to_vec()),
+        "none" => return Ok(Vec::new()),
+        _list => {}
+    }
+    let find = |name: &str| {
+        known.iter().copied().find(|fusion| fusion.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = known.iter().map(|fusion| fusion.name()).collect();
+            usage(format!(
+                "--fusions: no fusion {name:?}; there are all, none, {}",
+                names.join(", ")
+            ))
+        })
+    };
+    text.split(',').map(|name| find(name.trim())).collect()
+}

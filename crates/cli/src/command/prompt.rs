@@ -1,0 +1,212 @@
+//! From settings to a prompt: text or messages, through a template or not, to token ids.
+
+use std::io::{IsTerminal as _, Read as _};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use minfer_chat::{
+    ControlTexts, Limits, Message, Rendered, Request, SpecialTokens, Template, Tool,
+};
+use minfer_engine::{Engine, Piece};
+use serde_json::{Map, Value};
+
+use crate::clock;
+use crate::failure::usage;
+use crate::flags::settings::Settings;
+use crate::flags::table;
+
+/// Longest text that is read from a file or standard input.
+const BYTES_MAX: u64 = 256 << 20;
+/// Time that a template may take.
+const RENDER_MAX: Duration = Duration::from_millis(250);
+
+/// Reads a text file; `-` is standard input.
+///
+/// # Errors
+/// It cannot be read, is not UTF-8, or is too long.
+pub fn read_file(path: &Path) -> Result<String> {
+    let mut text = String::new();
+    let read = if path.as_os_str() == "-" {
+        std::io::stdin().lock().take(BYTES_MAX + 1).read_to_string(&mut text)
+    } else {
+        std::fs::File::open(path)
+            .and_then(|file| file.take(BYTES_MAX + 1).read_to_string(&mut text))
+    };
+    read.with_context(|| format!("reading {}", path.display()))?;
+    ensure!(
+        text.len() as u64 <= BYTES_MAX,
+        "{}: expected at most {BYTES_MAX} bytes of text",
+        path.display()
+    );
+    Ok(text)
+}
+
+/// The text of a command that has one: the argument, a file, or standard input when that is not a terminal.
+///
+/// # Errors
+/// There is none, or it cannot be read.
+pub fn text(settings: &Settings, positional: &str) -> Result<String> {
+    let words = settings.positional(positional);
+    if !words.is_empty() {
+        return Ok(words.join(" "));
+    }
+    if let Some(text) = settings.text(&table::PROMPT) {
+        return Ok(text.to_owned());
+    }
+    if let Some(path) = settings.path(&table::FILE) {
+        return read_file(&path);
+    }
+    if std::io::stdin().is_terminal() {
+        return Err(usage(format!(
+            "no text: give it as {positional}, with -f FILE, or on standard input"
+        )));
+    }
+    read_file(Path::new("-"))
+}
+
+/// The prompt of `run`, for a model.
+///
+/// # Errors
+/// No prompt, or one that cannot be read or rendered.
+pub fn of_run(settings: &Settings, engine: &Engine) -> Result<Rendered> {
+    if let Some(path) = settings.path(&table::MESSAGES) {
+        let messages =
+            messages(&read_file(&path)?).with_context(|| format!("reading {}", path.display()))?;
+        return Chat::new(settings, engine)?.render(messages);
+    }
+    let mut text = text(settings, "PROMPT")?;
+    if settings.on(&table::ESCAPE) {
+        text = unescape(&text);
+    }
+    if settings.on(&table::RAW) {
+        return Ok(Rendered { pieces: vec![minfer_chat::Piece { text, trusted: true }] });
+    }
+    let chat = Chat::new(settings, engine)?;
+    // The newline that ends a file or a pipe is not part of what was asked.
+    let question = Message::new("user", text.strip_suffix('\n').unwrap_or(&text));
+    chat.render(chat.system().into_iter().chain([question]).collect())
+}
+
+/// A list of messages as JSON.
+fn messages(text: &str) -> Result<Vec<Message>> {
+    let expected =
+        "expected a JSON list of messages, such as [{\"role\": \"user\", \"content\": \"Hi\"}]";
+    let list: Vec<Map<String, Value>> = serde_json::from_str(text).context(expected)?;
+    ensure!(!list.is_empty(), "{expected}, found an empty list");
+    Ok(list.into_iter().map(Message::from_fields).collect())
+}
+
+/// Escapes of a prompt that was typed; others stay as they are.
+fn unescape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some('n') => out.push('\n'),
+            Some('r') => out.push('\r'),
+            Some('t') => out.push('\t'),
+            Some(same @ ('"' | '\'' | '\\')) => out.push(same),
+            Some(other) => out.extend(['\\', other]),
+            None => out.push('\\'),
+        }
+    }
+    out
+}
+
+/// A model's template and what it needs.
+#[derive(Debug)]
+pub struct Chat {
+    template: Template,
+    control: ControlTexts,
+    system: Option<String>,
+    tools: Option<Vec<Tool>>,
+    arguments: Map<String, Value>,
+}
+
+impl Chat {
+    /// The template that the settings or the file name, the generic one where there is none.
+    ///
+    /// # Errors
+    /// A template that does not parse, or JSON that is none.
+    pub fn new(settings: &Settings, engine: &Engine) -> Result<Chat> {
+        let tokenizer = engine.tokenizer();
+        let name =
+            |id: Option<u32>| Some(String::from_utf8_lossy(tokenizer.text(id?)?).into_owned());
+        let tokens = SpecialTokens {
+            bos: name(tokenizer.bos()),
+            eos: name(tokenizer.eos()),
+            ..SpecialTokens::default()
+        };
+        let given = match settings.path(&table::CHAT_TEMPLATE_FILE) {
+            Some(path) => Some(read_file(&path)?),
+            None => settings.text(&table::CHAT_TEMPLATE).map(str::to_owned),
+        };
+        let template = match given.as_deref() {
+            Some("chatml") => Template::chatml(),
+            Some(source) => Template::new(source, tokens).context("reading the chat template")?,
+            None => match engine.metadata().str("tokenizer.chat_template")? {
+                Some(source) => Template::new(source, tokens).context(
+                    "reading the model's chat template (--raw goes without, --chat-template takes another)",
+                )?,
+                None => Template::chatml(),
+            },
+        };
+        let tools = match settings.path(&table::TOOLS) {
+            Some(path) => Some(serde_json::from_str(&read_file(&path)?).with_context(|| {
+                format!("reading {}: expected a JSON list of tools", path.display())
+            })?),
+            None => None,
+        };
+        let arguments = match settings.text(&table::CHAT_TEMPLATE_KWARGS) {
+            Some(text) => serde_json::from_str(text).map_err(|error| {
+                usage(format!("--chat-template-kwargs: expected a JSON object: {error}"))
+            })?,
+            None => Map::new(),
+        };
+        let control = ControlTexts::new(tokenizer.control_texts());
+        let system = settings.text(&table::SYSTEM_PROMPT).map(str::to_owned);
+        Ok(Chat { template, control, system, tools, arguments })
+    }
+
+    /// The message that the settings put before a conversation.
+    pub fn system(&self) -> Option<Message> {
+        self.system.as_ref().map(|text| Message::new("system", text))
+    }
+
+    /// The prompt that a conversation makes.
+    ///
+    /// # Errors
+    /// The template refuses it, or takes too long.
+    pub fn render(&self, messages: Vec<Message>) -> Result<Rendered> {
+        let request = Request {
+            messages,
+            tools: self.tools.clone(),
+            add_generation_prompt: true,
+            arguments: self.arguments.clone(),
+            now: clock::time_of_day(),
+        };
+        let start = Instant::now();
+        let limits = Limits::default().with_deadline(move || start.elapsed() > RENDER_MAX);
+        self.template
+            .render(&request, &limits, &self.control)
+            .context("rendering the chat template")
+    }
+}
+
+/// The token ids of a prompt.
+///
+/// # Errors
+/// The vocabulary cannot write it.
+pub fn encode(engine: &mut Engine, prompt: &Rendered) -> Result<Vec<u32>> {
+    let pieces: Vec<Piece<'_>> = prompt
+        .pieces
+        .iter()
+        .map(|piece| Piece { text: &piece.text, trusted: piece.trusted })
+        .collect();
+    Ok(engine.encode(&pieces)?)
+}

@@ -1,0 +1,89 @@
+//! The configuration file: lines of `key = value`, a part of TOML.
+//!
+//! A key is a flag's long name. A value is a number, true or false, a text in double quotes, or a list of texts in
+//! brackets; a bare word is taken as text. `#` begins a comment at the start of a line.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::Flag;
+use super::table;
+
+/// Size above which a file is no configuration.
+const BYTES_MAX: u64 = 1 << 20;
+
+/// What a file says of one row.
+#[derive(Debug)]
+pub struct Line {
+    /// The row.
+    pub flag: &'static Flag,
+    /// Its values.
+    pub values: Vec<String>,
+    /// Where.
+    pub number: usize,
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// It cannot be read, or a line is not understood; the message names the line.
+pub fn read(path: &Path) -> Result<Vec<Line>, String> {
+    let size = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
+    if size > BYTES_MAX {
+        return Err(format!("expected at most {BYTES_MAX} bytes, found {size}"));
+    }
+    parse(&std::fs::read_to_string(path).map_err(|error| error.to_string())?)
+}
+
+/// Reads the text of a file.
+///
+/// # Errors
+/// As [`read`].
+pub fn parse(text: &str) -> Result<Vec<Line>, String> {
+    let mut lines = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let Some((key, value)) = line.split_once('=') else {
+            return Err(format!("line {number}: expected `key = value`, found `{line}`"));
+        };
+        let key = key.trim().replace('_', "-");
+        let Some(flag) = table::rows().find(|flag| flag.name == key) else {
+            return Err(format!("line {number}: unknown key `{key}`; `minfer config` shows all"));
+        };
+        let values = values(value.trim()).map_err(|error| format!("line {number}: {error}"))?;
+        lines.push(Line { flag, values, number });
+    }
+    Ok(lines)
+}
+
+/// The texts of a value.
+fn values(text: &str) -> Result<Vec<String>, String> {
+    let plain = |value: Value| match value {
+        Value::String(text) => Ok(text),
+        Value::Bool(_) | Value::Number(_) => Ok(value.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => {
+            Err(format!("expected a text, a number, true or false, found `{value}`"))
+        }
+    };
+    match serde_json::from_str(text) {
+        Ok(Value::Array(items)) => items.into_iter().map(plain).collect(),
+        Ok(value) => Ok(vec![plain(value)?]),
+        Err(_) if text.starts_with(['"', '[', '{']) => {
+            Err(format!("`{text}` is not a whole text or list on one line"))
+        }
+        Err(_) => Ok(vec![text.to_owned()]),
+    }
+}
+
+/// Where the file is when no flag says so: under `XDG_CONFIG_HOME`, else under `~/.config`.
+pub fn default_path() -> Option<PathBuf> {
+    let base = match std::env::var_os("XDG_CONFIG_HOME").filter(|value| !value.is_empty()) {
+        Some(folder) => PathBuf::from(folder),
+        None => PathBuf::from(std::env::var_os("HOME")?).join(".config"),
+    };
+    Some(base.join("minfer/config.toml"))
+}

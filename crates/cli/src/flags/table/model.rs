@@ -1,0 +1,80 @@
+//! Which model, how its file is read, where it runs.
+
+use super::{ALL, COMPUTE, FIND, OPEN, WRITE, flags};
+use crate::flags::{Flag, Kind, Theme, Verb};
+
+const KV: &[&str] = &["f32", "f16", "bf16", "q8_0"];
+const MODEL_THEME: Theme = Theme::Model;
+const DEVICE: (Theme, &[Verb]) = (Theme::Device, COMPUTE);
+const LENGTH: (Theme, &[Verb]) = (Theme::Length, COMPUTE);
+
+flags! { MODEL_ROWS:
+    MODEL = Flag::new("model", (MODEL_THEME, OPEN), Kind::Text("MODEL"), "smollm2",
+        "Model file, catalog name, or user/repo:quant")
+        .short('m').llama_env("LLAMA_ARG_MODEL")
+        .more("A path is taken as it is. Any other word is looked for among the models at hand (Hugging Face's \
+               cache, llama.cpp's, LM Studio's, Ollama's) and then fetched. `minfer list` shows what is at hand.");
+    HF_REPO = Flag::new("hf-repo", (MODEL_THEME, OPEN), Kind::Text("USER/REPO[:QUANT]"), "",
+        "Model on the Hugging Face hub; fetched when it is not at hand")
+        .dashed(&["hf", "hfr"]).llama_env("LLAMA_ARG_HF_REPO");
+    OFFLINE = Flag::new("offline", (MODEL_THEME, FIND), Kind::Switch("no-offline"), "false",
+        "Never use the network").llama_env("LLAMA_ARG_OFFLINE");
+    HUB = Flag::new("hub", (MODEL_THEME, FIND), Kind::Text("URL"), "",
+        "The hub's address; else HF_ENDPOINT, else https://huggingface.co");
+    CACHE_DIR = Flag::new("cache-dir", (MODEL_THEME, FIND), Kind::Path("DIR"), "",
+        "Folder of fetched models; else HF_HUB_CACHE, HF_HOME/hub, ~/.cache/huggingface/hub");
+    TOKENIZER_PRE = Flag::new("tokenizer-pre", (MODEL_THEME, OPEN), Kind::Text("RULE"), "",
+        "Word-splitting rule to use in place of the file's");
+    MMAP = Flag::new("mmap", (MODEL_THEME, OPEN), Kind::Switch("no-mmap"), "true",
+        "Map the file instead of reading it into memory").llama_env("LLAMA_ARG_MMAP");
+    MLOCK = Flag::new("mlock", (MODEL_THEME, OPEN), Kind::Switch("no-mlock"), "false",
+        "Keep the file's pages in memory").llama_env("LLAMA_ARG_MLOCK");
+
+    DEVICE_NAME = Flag::new("device", DEVICE,
+        Kind::Choice(&["auto", "cpu", "reference", "reference-f64", "metal", "cuda"]), "auto",
+        "Where the model runs; auto takes the first of Metal, CUDA, CPU that is there")
+        .dashed(&["dev"]).llama_env("LLAMA_ARG_DEVICE")
+        .more("A device that is named and not there is an error: work never moves to another one silently.");
+    GPU_LAYERS = Flag::new("gpu-layers", DEVICE, Kind::Text("N|all"), "all",
+        "Layers on the accelerator, the last ones first")
+        .alias(&["n-gpu-layers"]).dashed(&["ngl"]).llama_env("LLAMA_ARG_N_GPU_LAYERS");
+    THREADS = Flag::new("threads", (Theme::Device, THREADED), Kind::Integer(0, 1024), "0",
+        "Threads of the CPU; 0 for one per core")
+        .short('t').llama_env("LLAMA_ARG_THREADS");
+    CACHE_TYPE_K = Flag::new("cache-type-k", DEVICE, Kind::Choice(KV), "f16",
+        "Type of cached keys").dashed(&["ctk"]).llama_env("LLAMA_ARG_CACHE_TYPE_K");
+    CACHE_TYPE_V = Flag::new("cache-type-v", DEVICE, Kind::Choice(KV), "f16",
+        "Type of cached values").dashed(&["ctv"]).llama_env("LLAMA_ARG_CACHE_TYPE_V");
+    EXACT = Flag::new("exact", DEVICE, Kind::Switch("no-exact"), "false",
+        "Keep activations and the cache in f32: slow, for comparisons")
+        .more("Weights are decoded to f32, activations are not quantized, keys and values are cached in f32.");
+    FUSIONS = Flag::new("fusions", DEVICE, Kind::Text("all|none|LIST"), "all",
+        "Fused ops that planning may use, by name, parted by commas");
+    PREFIX_CACHE = Flag::new("prefix-cache", (Theme::Device, WRITE), Kind::Switch("no-prefix-cache"), "true",
+        "Keep computed text for prompts that start alike");
+
+    CTX_SIZE = Flag::new("ctx-size", LENGTH, Kind::Integer(0, 16 << 20), "0",
+        "Positions of the longest text; 0 for the trained context, 8192 at most")
+        .short('c').llama_env("LLAMA_ARG_CTX_SIZE")
+        .more("`perplexity` cuts its text into chunks of this length, 512 when it is not given.");
+    BATCH_SIZE = Flag::new("batch-size", LENGTH, Kind::Integer(1, 8192), "512",
+        "Tokens of one step at most").short('b').llama_env("LLAMA_ARG_BATCH");
+    UBATCH_SIZE = Flag::new("ubatch-size", LENGTH, Kind::Integer(0, 8192), "0",
+        "Tokens of one text in a step at most; 0 for the batch size")
+        .dashed(&["ub"]).llama_env("LLAMA_ARG_UBATCH");
+
+    CONFIG_FILE = Flag::new("config-file", (Theme::Output, ALL), Kind::Path("FILE"), "",
+        "Configuration file; else ~/.config/minfer/config.toml");
+}
+
+const THREADED: &[Verb] = &[
+    Verb::Run,
+    Verb::Chat,
+    Verb::Score,
+    Verb::Perplexity,
+    Verb::Inspect,
+    Verb::Bench,
+    Verb::Explain,
+    Verb::Devices,
+    Verb::Synth,
+];

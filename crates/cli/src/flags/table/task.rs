@@ -1,0 +1,53 @@
+//! What one command alone does.
+
+use super::flags;
+use crate::flags::{Flag, Kind, Theme, Verb};
+
+const BENCH: (Theme, &[Verb]) = (Theme::Task, &[Verb::Bench]);
+const INSPECT: (Theme, &[Verb]) = (Theme::Task, &[Verb::Inspect]);
+const PERPLEXITY: (Theme, &[Verb]) = (Theme::Task, &[Verb::Perplexity]);
+const SYNTH: (Theme, &[Verb]) = (Theme::Task, &[Verb::Synth]);
+const TEXT: (Theme, &[Verb]) = (Theme::Task, &[Verb::Tokenize, Verb::Score]);
+
+flags! { TASK_ROWS:
+    BOS = Flag::new("bos", TEXT, Kind::Switch("no-bos"), "true",
+        "Begin with the begin token where the model wants one");
+    SPECIAL = Flag::new("parse-special", TEXT, Kind::Switch("no-special"), "true",
+        "Read control tokens that are written in the text");
+    TOP = Flag::new("top", (Theme::Task, &[Verb::Score]), Kind::Integer(0, 1000), "10",
+        "Most probable next tokens to show");
+    CHUNKS = Flag::new("chunks", PERPLEXITY, Kind::Integer(0, 1 << 30), "0",
+        "Chunks to compute at most; 0 for all");
+    KL = Flag::new("kl", PERPLEXITY, Kind::Switch("no-kl"), "false",
+        "Compare the exact path with the normal one: KL divergence and equal top tokens");
+
+    STAGE = Flag::new("stage", INSPECT, Kind::Choice(&["file", "model", "graph", "program", "launches"]), "file",
+        "What to show: the file, or a stage on its way to the device");
+    DOT = Flag::new("dot", INSPECT, Kind::Switch("no-dot"), "false",
+        "Print the graph for Graphviz");
+
+    BENCH_PROMPT = Flag::new("n-prompt", BENCH, Kind::Text("LIST"), "512",
+        "Lengths of prompts, parted by commas; 0 for none").short('p');
+    BENCH_GEN = Flag::new("n-gen", BENCH, Kind::Text("LIST"), "128",
+        "Tokens to write, parted by commas; 0 for none").short('n');
+    BENCH_DEPTH = Flag::new("n-depth", BENCH, Kind::Text("LIST"), "0",
+        "Positions that are there before, parted by commas").short('d');
+    REPETITIONS = Flag::new("repetitions", BENCH, Kind::Integer(1, 1000), "5",
+        "Measurements of each test, after one warm-up").short('r');
+    OUTPUT_FORMAT = Flag::new("output", BENCH, Kind::Choice(&["md", "csv", "json", "jsonl"]), "md",
+        "Form of the table").short('o');
+
+    MEASURE = Flag::new("measure", (Theme::Task, &[Verb::Devices]), Kind::Switch("no-measure"), "false",
+        "Measure how fast memory can be read, and keep the result for later reports");
+
+    QUANT = Flag::new("quant", SYNTH, Kind::Text("MIX"), "q4_k_m",
+        "Formats of the weights: f32 f16 bf16 q4_0 q4_1 q5_0 q8_0 q4_k_m q6_k").short('q');
+    OUT_FILE = Flag::new("out", SYNTH, Kind::Path("FILE"), "",
+        "Where to write; else SHAPE-MIX.gguf").short('o');
+    TOKENIZER_FROM = Flag::new("tokenizer-from", SYNTH, Kind::Path("FILE"), "",
+        "Take the vocabulary from this GGUF file; else a vocabulary of bytes is made");
+    LAYERS = Flag::new("layers", SYNTH, Kind::Integer(0, 1024), "0",
+        "Layers; 0 for as many as the shape has").alias(&["n-layer"]);
+    YES = Flag::new("yes", (Theme::Task, &[Verb::Rm]), Kind::Switch("no-yes"), "false",
+        "Do not ask").short('y');
+}
