@@ -41,7 +41,8 @@ proptest! {
             .tokenizer();
         let ranks: HashMap<&str, u32> =
             texts.iter().map(|(text, rank)| (text.as_str(), *rank)).collect();
-        let expected = merged(&text, |left, right| ranks.get(format!("{left}{right}").as_str()).copied());
+        let rank = |left: &str, right: &str| ranks.get(format!("{left}{right}").as_str()).copied();
+        let expected = merged(&text, rank);
         let ids = tokenizer.encode(&text, Special::Plain).unwrap();
         let found: Vec<String> = ids.iter().map(|&id| tokens[id as usize].clone()).collect();
         prop_assert_eq!(found, expected);
@@ -55,7 +56,7 @@ proptest! {
     ) {
         let base = byte_pair().tokenizer();
         let mut tokens: Vec<String> =
-            (0..258).map(|id| String::from_utf8(base.text(id).unwrap().to_vec()).unwrap()).collect();
+            (0..258).map(|id| str::from_utf8(base.text(id).unwrap()).unwrap().to_owned()).collect();
         tokens.extend(texts.iter().map(|(text, _)| text.clone()));
         let mut ranks: HashMap<(String, String), u32> = HashMap::new();
         let mut lines = Vec::new();

@@ -36,7 +36,8 @@ proptest! {
     ]) {
         let (tokenizer, model) = &*BOTH;
         let alphabet = alphabet();
-        let spelled: String = word.bytes().map(|byte| alphabet[usize::from(byte)].as_str()).collect();
+        let character = |byte: u8| alphabet[usize::from(byte)].as_str();
+        let spelled: String = word.bytes().map(character).collect();
         let expected: Vec<u32> =
             model.tokenize(&spelled).unwrap().into_iter().map(|token| token.id).collect();
         prop_assert_eq!(tokenizer.encode(&word, Special::Plain).unwrap(), expected);

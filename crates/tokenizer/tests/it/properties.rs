@@ -22,8 +22,8 @@ fn texts() -> impl Strategy<Value = String> {
         2 => "[a-z ]{0,12}",
         2 => any::<char>().prop_map(String::from),
         1 => prop::sample::select(vec![
-            "<|im_start|>", "<|im_end|>", "<bos>", "<eos>", "</s>", "<s>", "<end_of_turn>", "\n\n\n",
-            "▁", "▁▁", "     ", "<0x0A>", "<unused7>", "<reponame>",
+            "<|im_start|>", "<|im_end|>", "<bos>", "<eos>", "</s>", "<s>", "<end_of_turn>",
+            "\n\n\n", "▁", "▁▁", "     ", "<0x0A>", "<unused7>", "<reponame>",
         ]).prop_map(str::to_owned),
     ];
     prop::collection::vec(part, 0..8).prop_map(|parts| parts.concat())
