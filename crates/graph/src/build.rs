@@ -7,9 +7,10 @@ use crate::graph::{Graph, Node, Output, OutputKind, Tables, Value, ValueId};
 use crate::op::Op;
 use crate::step::{Input, StepShape};
 use crate::value::{StateDecl, WeightDecl};
+use crate::verify;
 
-/// Appends nodes in execution order. Shape rules are checked as nodes are pushed, so an error names the
-/// node that the architecture was writing.
+/// Appends nodes in execution order. Shape rules are checked as nodes are pushed, so an error names
+/// the node that the architecture was writing.
 #[derive(Debug)]
 pub struct Builder {
     graph: Graph,
@@ -56,16 +57,16 @@ impl Builder {
         op: impl Into<Op>,
         inputs: &[ValueId],
     ) -> Result<Vec<ValueId>, Error> {
-        let op = op.into();
-        let types = op.def().infer(&self.graph.types(inputs), &self.graph.tables)?;
+        let (op, inputs, index) = (op.into(), inputs.to_vec(), self.graph.nodes.len());
+        let mut node =
+            Node { op, inputs, outputs: Vec::new(), layer: self.layer, name: name.into() };
+        // Shape rules look up what a node names, so that has to exist first.
+        verify::check_declared(&self.graph, index, &node)?;
+        verify::check_inputs(index, &node, self.graph.values.len(), |_| true)?;
+        let types = node.op.def().infer(&self.graph.types(&node.inputs), &self.graph.tables)?;
         let outputs: Vec<ValueId> = types.into_iter().map(|ty| self.graph.add_value(ty)).collect();
-        self.graph.nodes.push(Node {
-            op,
-            inputs: inputs.to_vec(),
-            outputs: outputs.clone(),
-            layer: self.layer,
-            name: name.into(),
-        });
+        node.outputs.clone_from(&outputs);
+        self.graph.nodes.push(node);
         Ok(outputs)
     }
 

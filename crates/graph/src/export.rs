@@ -40,7 +40,8 @@ pub(crate) fn json(graph: &Graph) -> String {
         .iter()
         .map(|node| {
             format!(
-                "{{\"op\":{},\"name\":{},\"layer\":{},\"inputs\":[{}],\"outputs\":[{}],\"attributes\":{}}}",
+                "{{\"op\":{},\"name\":{},\"layer\":{},\"inputs\":[{}],\"outputs\":[{}],\
+                 \"attributes\":{}}}",
                 quoted(node.op.kind().name()),
                 quoted(&node.name),
                 node.layer.map_or("null".into(), |layer| layer.to_string()),

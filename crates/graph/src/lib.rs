@@ -1,10 +1,11 @@
 //! The declarative compute graph: what to compute, with no word on how or where.
 //!
-//! A [`Graph`] is a list of nodes in execution order. Each node applies one [`Op`] to typed values and
-//! defines new ones. Activations are matrices of rows: a row belongs to a token of the step, to an output row
-//! of the step, or to a fixed table; heads and experts are attributes of the ops that need them.
-//! Topology is a function of the model and of [`StepShape`] alone. Everything that changes from step to step
-//! inside a bucket (token ids, positions, page tables, work lists) is an [`Input`]: data.
+//! A [`Graph`] is a list of nodes in execution order. Each node applies one [`Op`] to typed values
+//! and defines new ones. Activations are matrices of rows: a row belongs to a token of the step, to
+//! an output row of the step, or to a fixed table; heads and experts are attributes of the ops that
+//! need them. Topology is a function of the model and of [`StepShape`] alone. Everything that
+//! changes from step to step inside a bucket (token ids, positions, page tables, work lists) is an
+//! [`Input`]: data.
 //!
 //! What this crate does not know: devices, kernels, files, text. A new op is one file in `op/`, see
 //! `docs/adding/op.md`; the compiler then names every place that still has to deal with it.

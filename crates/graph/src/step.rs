@@ -33,7 +33,8 @@ pub struct KvTypes {
     pub value: KvType,
 }
 
-/// Everything besides the model that decides a graph's topology: a bucket and the engine's constants.
+/// Everything besides the model that decides a graph's topology: a bucket and the engine's
+/// constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StepShape {
     /// Token rows reserved; a step brings at most so many.
@@ -77,7 +78,8 @@ pub enum Input {
         /// KV group.
         group: usize,
     },
-    /// Page tables of a KV group: one row per sequence of the step; entry i holds positions 32i…32i+31.
+    /// Page tables of a KV group: one row per sequence of the step; entry i holds positions
+    /// 32i…32i+31.
     Pages {
         /// KV group.
         group: usize,
@@ -116,11 +118,12 @@ impl Input {
 }
 
 /// One item of attention work: token rows `row..row + rows` of one sequence against KV positions
-/// `kv_start..kv_end`, which starts at a multiple of [`PARTITION_POSITIONS`]. With `slot < 0` the item
-/// covers all partitions its rows see and writes the final result, combining partitions in index order. With
-/// `slot >= 0` it covers one partition and leaves one partial result (maximum, sum, accumulator) per row and
-/// head in partial slots `slot..slot + rows`; the partials of a row lie `rows` slots apart, partition by
-/// partition from the row's first. Both ways give the same bits.
+/// `kv_start..kv_end`, which starts at a multiple of [`PARTITION_POSITIONS`]. With `slot < 0` the
+/// item covers all partitions its rows see and writes the final result, combining partitions in
+/// index order. With `slot >= 0` it covers one partition and leaves one partial result (maximum,
+/// sum, accumulator) per row and head in partial slots `slot..slot + rows`; the partials of a row
+/// lie `rows` slots apart, partition by partition from the row's first. Both ways give the same
+/// bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     /// First token row.

@@ -86,7 +86,8 @@ impl TensorType {
         TensorType::new(DType::I32, rows, cols)
     }
 
-    /// Bytes of one row. [`crate::verify`] has refused types whose rows do not fit their dtype's blocks.
+    /// Bytes of one row. [`crate::verify`] has refused types whose rows do not fit their dtype's
+    /// blocks.
     pub fn row_bytes(&self) -> usize {
         self.dtype.row_bytes(self.cols).expect("verified: the columns fill whole blocks")
     }
@@ -97,8 +98,9 @@ impl TensorType {
     }
 }
 
-/// One weight of a model: `experts` matrices of `rows` × `cols` (a vector has one row), stored as `quant`
-/// with rows contiguous. `rows` is the output dimension of a matmul and `cols` the input dimension.
+/// One weight of a model: `experts` matrices of `rows` × `cols` (a vector has one row), stored as
+/// `quant` with rows contiguous. `rows` is the output dimension of a matmul and `cols` the input
+/// dimension.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WeightDecl {
     /// Name in the file.
@@ -125,8 +127,9 @@ impl WeightDecl {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum StateDecl {
     /// The K and V cache of one layer, in pages of [`crate::PAGE_POSITIONS`] positions laid out
-    /// `[page][kv_head][position][head_dim]`, K and V apart. Layers of one `group` share page tables and
-    /// have pools of equal length. A `Q8_0` page is its int8 values and then its f16 scales.
+    /// `[page][kv_head][position][head_dim]`, K and V apart. Layers of one `group` share page
+    /// tables and have pools of equal length. A `Q8_0` page is its int8 values and then its f16
+    /// scales.
     Paged {
         /// KV group: layers with equal window, heads, head size and types.
         group: usize,

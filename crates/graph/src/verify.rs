@@ -1,8 +1,10 @@
 //! The checks behind [`Graph::verify`].
 
+use minfer_quant::DType;
+
 use crate::error::Error;
-use crate::graph::{Graph, Node};
-use crate::op::Op;
+use crate::graph::{Graph, Node, Output, OutputKind};
+use crate::op::{Op, check};
 
 pub(crate) fn verify(graph: &Graph) -> Result<(), Error> {
     let mut defined: Vec<bool> = graph.values.iter().map(|value| value.input.is_some()).collect();
@@ -13,19 +15,24 @@ pub(crate) fn verify(graph: &Graph) -> Result<(), Error> {
         check_types(graph, index, node)?;
         check_state_order(index, node, &mut stored)?;
     }
-    for output in &graph.outputs {
-        if !defined.get(output.value.0 as usize).copied().unwrap_or(false) {
-            return Err(Error::Undefined {
-                node: graph.nodes.len(),
-                op: "output",
-                value: output.value.0,
-            });
-        }
-    }
-    Ok(())
+    graph.outputs.iter().try_for_each(|output| check_output(graph, *output, &defined))
 }
 
-fn check_declared(graph: &Graph, node: usize, n: &Node) -> Result<(), Error> {
+/// An output is a defined value of the type that its kind promises to the host.
+fn check_output(graph: &Graph, output: Output, defined: &[bool]) -> Result<(), Error> {
+    let Output { kind, value } = output;
+    if !defined.get(value.0 as usize).copied().unwrap_or(false) {
+        return Err(Error::Undefined { node: graph.nodes.len(), op: "output", value: value.0 });
+    }
+    let dtype = match kind {
+        OutputKind::Logits | OutputKind::IdLogits => DType::F32,
+        OutputKind::Ids => DType::I32,
+    };
+    check::dtype("output", graph.ty(value), dtype)
+}
+
+/// The weights and the state that a node names are declared.
+pub(crate) fn check_declared(graph: &Graph, node: usize, n: &Node) -> Result<(), Error> {
     let op = n.op.kind().name();
     let weights = n.op.def().weights();
     let count = graph.tables.weights.len();
@@ -41,13 +48,23 @@ fn check_declared(graph: &Graph, node: usize, n: &Node) -> Result<(), Error> {
     }
 }
 
+/// The values that a node reads exist and are defined.
+pub(crate) fn check_inputs(
+    node: usize,
+    n: &Node,
+    values: usize,
+    defined: impl Fn(usize) -> bool,
+) -> Result<(), Error> {
+    let op = n.op.kind().name();
+    match n.inputs.iter().find(|id| id.0 as usize >= values || !defined(id.0 as usize)) {
+        Some(id) => Err(Error::Undefined { node, op, value: id.0 }),
+        None => Ok(()),
+    }
+}
+
 fn check_values(graph: &Graph, node: usize, n: &Node, defined: &mut [bool]) -> Result<(), Error> {
     let op = n.op.kind().name();
-    for id in &n.inputs {
-        if !defined.get(id.0 as usize).copied().unwrap_or(false) {
-            return Err(Error::Undefined { node, op, value: id.0 });
-        }
-    }
+    check_inputs(node, n, defined.len(), |value| defined[value])?;
     for id in &n.outputs {
         if id.0 as usize >= graph.values.len() {
             return Err(Error::Undefined { node, op, value: id.0 });

@@ -1,7 +1,7 @@
 //! `add_norm`: a residual connection and the norm that follows it.
 //!
-//! Formula: `s = a + b`, `y = rms_norm(s; w, eps)`. Operands: a, b f32 [R, C]. Outputs: s, y f32 [R, C].
-//! Composite of `add` and `rms_norm`, with the same roundings.
+//! Formula: `s = a + b`, `y = rms_norm(s; w, eps)`. Operands: a, b f32 [R, C]. Outputs: s, y f32
+//! [R, C]. Composite of `add` and `rms_norm`, with the same roundings.
 
 use minfer_quant::DType;
 

@@ -1,12 +1,14 @@
-//! `attention`: scaled dot-product attention over the paged cache (Vaswani et al., arXiv:1706.03762), with
-//! grouped K/V heads, a causal mask, an optional sliding window, soft cap and sinks.
+//! `attention`: scaled dot-product attention over the paged cache (Vaswani et al.,
+//! arXiv:1706.03762), with grouped K/V heads, a causal mask, an optional sliding window, soft cap
+//! and sinks.
 //!
-//! Formula, for the query of head h at position p, K/V head `h / (heads / kv_heads)` and positions j with
-//! `max(0, p − window + 1) ≤ j ≤ p`: `s_j = cap(scale · q·k_j)`, `y = Σ e^(s_j − m) v_j / (Σ e^(s_j − m) + e^(sink_h − m))`
-//! with m the maximum of all s_j and sink_h; `cap(s) = c · tanh(s / c)`; without sinks their term is absent.
-//! The order of roundings (tiles of a page, partitions of 512) is in docs/numerics.md.
-//! Operands: q f32 [T, heads · head_dim], positions i32 [T, 1], pages i32 [S, P], work i32 [W, 6].
-//! Output: f32 [T, heads · head_dim]. Rows that no work item covers are left undefined.
+//! Formula, for the query of head h at position p, K/V head `h / (heads / kv_heads)` and positions
+//! j with `max(0, p − window + 1) ≤ j ≤ p`: `s_j = cap(scale · q·k_j)`, `y = Σ e^(s_j − m) v_j / (Σ
+//! e^(s_j − m) + e^(sink_h − m))` with m the maximum of all s_j and sink_h; `cap(s) = c · tanh(s /
+//! c)`; without sinks their term is absent. The order of roundings (tiles of a page, partitions of
+//! 512) is in docs/numerics.md. Operands: q f32 [T, heads · head_dim], positions i32 [T, 1], pages
+//! i32 [S, P], work i32 [W, 6]. Output: f32 [T, heads · head_dim]. Rows that no work item covers
+//! are left undefined.
 
 use minfer_quant::DType;
 
@@ -73,6 +75,8 @@ impl OpDef for Attention {
             StateDecl::Paged { window, .. } => window.unwrap_or(crate::PARTITION_POSITIONS),
             StateDecl::PerSequence { .. } => 0,
         };
-        (2 * inputs[0].cols * inputs[0].rows.live(counts) * window) as u64
+        // A file may claim a window of any width.
+        let products = (2 * inputs[0].cols * inputs[0].rows.live(counts)) as u64;
+        products.saturating_mul(window as u64)
     }
 }

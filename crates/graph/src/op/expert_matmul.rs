@@ -1,8 +1,9 @@
 //! `expert_matmul`: each token's activations times the matrices of its experts.
 //!
-//! Tokens here are token rows or output rows. Formula: with k experts per token, `y[t·k + i] = x[t] · W[experts[t, i]]ᵀ` when x has one row per token, and
-//! `x[t·k + i] · W[experts[t, i]]ᵀ` when it has k. Operands: x f32, q8_0 or q8_k [T or T·k, K], experts i32 [T, k];
-//! W is [E, N, K]. Output: f32 [T·k, N].
+//! Tokens here are token rows or output rows. Formula: with k experts per token, `y[t·k + i] = x[t]
+//! · W[experts[t, i]]ᵀ` when x has one row per token, and `x[t·k + i] · W[experts[t, i]]ᵀ` when it
+//! has k. Operands: x f32, q8_0 or q8_k [T or T·k, K], experts i32 [T, k]; W is [E, N, K]. Output:
+//! f32 [T·k, N].
 
 use minfer_quant::DType;
 

@@ -1,7 +1,8 @@
 //! `gate_up`: the first half of a gated feed-forward block.
 //!
-//! Formula: `y = function(x · W_gateᵀ + b_gate) · (x · W_upᵀ + b_up)`. Operands: the activations (once per type).
-//! Output: f32 [R, F]. Composite of `matmul_group` and `glu`, with the same roundings.
+//! Formula: `y = function(x · W_gateᵀ + b_gate) · (x · W_upᵀ + b_up)`. Operands: the activations
+//! (once per type). Output: f32 [R, F]. Composite of `matmul_group` and `glu`, with the same
+//! roundings.
 
 use super::glu::Glu;
 use super::matmul::{Member, member_weights};

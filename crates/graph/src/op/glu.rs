@@ -1,4 +1,5 @@
-//! `glu`: a gated linear unit's product (Shazeer, arXiv:2002.05202); SwiGLU with `silu`, GeGLU with `gelu`.
+//! `glu`: a gated linear unit's product (Shazeer, arXiv:2002.05202); SwiGLU with `silu`, GeGLU with
+//! `gelu`.
 //!
 //! Formula: `y = function(gate) · up`. Operands: gate, up f32 [R, C]. Output: f32 [R, C].
 //! Composite of `unary` and `mul`, with the same roundings.

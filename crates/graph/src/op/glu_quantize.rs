@@ -1,7 +1,7 @@
 //! `glu_quantize`: a gated product that is only needed quantized.
 //!
-//! Formula: `y = quantize_rows(function(gate) · up)`. Operands: gate, up f32 [R, C]. Output: `dtype` [R, C].
-//! Composite of `glu` and `quantize_rows`, with the same roundings.
+//! Formula: `y = quantize_rows(function(gate) · up)`. Operands: gate, up f32 [R, C]. Output:
+//! `dtype` [R, C]. Composite of `glu` and `quantize_rows`, with the same roundings.
 
 use minfer_quant::DType;
 

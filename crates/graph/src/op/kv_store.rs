@@ -1,9 +1,10 @@
 //! `kv_store`: writes the step's K and V rows to the cache, converted to its types.
 //!
-//! Row t of K and V goes to page `slots[t] / 32`, position `slots[t] % 32`, head by head. f16 and bf16 round to
-//! nearest even; q8_0 takes blocks of 32 within a head: `scale = f16(max |x| / 127)`, `q = round_ties_even(x /
-//! scale)` clamped to ±127, with the rounded scale (all zero where the scale is).
-//! Operands: k, v f32 [T, kv_heads · head_dim], slots i32 [T, 1]. No output: it writes state.
+//! Row t of K and V goes to page `slots[t] / 32`, position `slots[t] % 32`, head by head. f16 and
+//! bf16 round to nearest even; q8_0 takes blocks of 32 within a head: `scale = f16(max |x| / 127)`,
+//! `q = round_ties_even(x / scale)` clamped to ±127, with the rounded scale (all zero where the
+//! scale is). Operands: k, v f32 [T, kv_heads · head_dim], slots i32 [T, 1]. No output: it writes
+//! state.
 
 use minfer_quant::DType;
 

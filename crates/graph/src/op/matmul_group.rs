@@ -1,8 +1,9 @@
 //! `matmul_group`: several matrices applied to the same activations in one launch.
 //!
-//! Formula: `y_i = x · W_iᵀ + b_i`, one output per member. Operands: the activations, once per type that the
-//! members take them in (one operand before types are chosen). Weights are never concatenated. A primitive that
-//! still comes apart, with the same roundings, into one `matmul` per member where a device lacks the pair of formats.
+//! Formula: `y_i = x · W_iᵀ + b_i`, one output per member. Operands: the activations, once per type
+//! that the members take them in (one operand before types are chosen). Weights are never
+//! concatenated. A primitive that still comes apart, with the same roundings, into one `matmul` per
+//! member where a device lacks the pair of formats.
 
 use super::matmul::{Matmul, Member, member_weights};
 use super::{OpDef, check};

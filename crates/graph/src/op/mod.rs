@@ -1,10 +1,10 @@
 //! The closed set of ops: one file each, one row in `ops!`.
 //!
-//! A file holds the op's attributes, formula, shape rule, cost and, for a composite, its decomposition into
-//! primitives. `reference` has the executable definition under the same name, `conformance` the cases, and
-//! each device the kernel.
+//! A file holds the op's attributes, formula, shape rule, cost and, for a composite, its
+//! decomposition into primitives. `reference` has the executable definition under the same name,
+//! `conformance` the cases, and each device the kernel.
 
-mod check;
+pub(crate) mod check;
 
 // Primitives, in the order in which a model meets them.
 pub mod add;
@@ -82,7 +82,8 @@ pub trait OpDef {
         String::new()
     }
 
-    /// Operand whose memory output 0 may take over, element for element, when nothing else reads it.
+    /// Operand whose memory output 0 may take over, element for element, when nothing else reads
+    /// it.
     fn in_place(&self) -> Option<usize> {
         None
     }
@@ -236,8 +237,8 @@ impl Op {
         }
     }
 
-    /// For an op whose operand `input` is multiplied by quantized weights: those weights. A device is asked
-    /// per (op, weight) which type it wants the operand in.
+    /// For an op whose operand `input` is multiplied by quantized weights: those weights. A device
+    /// is asked per (op, weight) which type it wants the operand in.
     pub fn matmul_weights(&self, input: usize) -> Vec<WeightId> {
         let members = |members: &[matmul::Member]| {
             members.iter().filter(|m| m.operand == input).map(|m| m.weight).collect()

@@ -1,8 +1,8 @@
 //! `norm_matmul`: a norm and the matrices behind it in one pass over the activations.
 //!
-//! Formula: `y_i = (Σ_k x[k] · w[k] · W_i[n, k]) / √(mean x² + eps) + b_i`: the norm's scale is applied to the dot
-//! product, so it rounds otherwise than its decomposition. Operand: x f32 [R, C]. Outputs: f32 [R, N_i].
-//! Composite of `rms_norm` and `matmul_group`.
+//! Formula: `y_i = (Σ_k x[k] · w[k] · W_i[n, k]) / √(mean x² + eps) + b_i`: the norm's scale is
+//! applied to the dot product, so it rounds otherwise than its decomposition. Operand: x f32 [R,
+//! C]. Outputs: f32 [R, N_i]. Composite of `rms_norm` and `matmul_group`.
 
 use minfer_quant::DType;
 

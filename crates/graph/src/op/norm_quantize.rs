@@ -1,7 +1,7 @@
 //! `norm_quantize`: a norm whose result is only needed quantized.
 //!
-//! Formula: `y = quantize_rows(rms_norm(x; w, eps))`. Operand: x f32 [R, C]. Output: `dtype` [R, C].
-//! Composite of `rms_norm` and `quantize_rows`, with the same roundings.
+//! Formula: `y = quantize_rows(rms_norm(x; w, eps))`. Operand: x f32 [R, C]. Output: `dtype` [R,
+//! C]. Composite of `rms_norm` and `quantize_rows`, with the same roundings.
 
 use minfer_quant::DType;
 

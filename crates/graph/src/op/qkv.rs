@@ -1,8 +1,9 @@
 //! `qkv`: everything between the attention norm and attention itself.
 //!
-//! Formula: q, k, v by `matmul_group`; q and k through `qk_norm` where the model has it; both through `rope`; k and
-//! v into the cache by `kv_store`. Operands: the activations (once per type), positions i32 [T, 1], slots i32
-//! [T, 1]. Output: q f32 [T, heads · head_dim]. Composite, with the same roundings.
+//! Formula: q, k, v by `matmul_group`; q and k through `qk_norm` where the model has it; both
+//! through `rope`; k and v into the cache by `kv_store`. Operands: the activations (once per type),
+//! positions i32 [T, 1], slots i32 [T, 1]. Output: q f32 [T, heads · head_dim]. Composite, with the
+//! same roundings.
 
 use super::kv_store::KvStore;
 use super::matmul::{Member, member_weights};

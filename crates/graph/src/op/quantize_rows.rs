@@ -1,8 +1,9 @@
-//! `quantize_rows`: f32 rows to int8 rows with a scale per block, the form integer dot products take.
+//! `quantize_rows`: f32 rows to int8 rows with a scale per block, the form integer dot products
+//! take.
 //!
-//! Formula, per block of 32 (`q8_0`) or 256 (`q8_k`): `scale = max |x| / 127`, `q = round_ties_even(x · 127 /
-//! max |x|)`, and the sums of q over 32 (16) values. A block with a NaN or an infinity has a NaN scale.
-//! Operand: x f32 [R, C]. Output: `dtype` [R, C].
+//! Formula, per block of 32 (`q8_0`) or 256 (`q8_k`): `scale = max |x| / 127`, `q =
+//! round_ties_even(x · 127 / max |x|)`, and the sums of q over 32 (16) values. A block with a NaN
+//! or an infinity has a NaN scale. Operand: x f32 [R, C]. Output: `dtype` [R, C].
 
 use minfer_quant::DType;
 

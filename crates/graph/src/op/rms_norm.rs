@@ -1,6 +1,8 @@
-//! `rms_norm`: each row divided by its root mean square, times a weight (Zhang and Sennrich, arXiv:1910.07467).
+//! `rms_norm`: each row divided by its root mean square, times a weight (Zhang and Sennrich,
+//! arXiv:1910.07467).
 //!
-//! Formula: `y[r, c] = x[r, c] · w[c] / √(mean_c x[r, c]² + eps)`. Operand: x f32 [R, C]. Output: f32 [R, C].
+//! Formula: `y[r, c] = x[r, c] · w[c] / √(mean_c x[r, c]² + eps)`. Operand: x f32 [R, C]. Output:
+//! f32 [R, C].
 
 use minfer_quant::DType;
 

@@ -1,11 +1,12 @@
 //! `rope`: rotary position embedding (Su et al., arXiv:2104.09864).
 //!
-//! Formula: pair i of each head is turned by the angle `position · frequencies[i]` and scaled by `magnitude`:
-//! `(a, b) → magnitude · (a cos − b sin, b cos + a sin)`. Interleaved pairs are columns (2i, 2i + 1), half-split
-//! pairs are (i, i + n) with n pairs; columns past 2n stay as they are. Angles are f64, their sine and cosine
-//! rounded to f32. Linear, llama3 and yarn scaling are already in the frequencies (and yarn's attention factor
-//! in the magnitude), so that a device needs one kernel for all.
-//! Operands: x f32 [T, H · head_dim], positions i32 [T, 1]. Output: f32 [T, H · head_dim].
+//! Formula: pair i of each head is turned by the angle `position · frequencies[i]` and scaled by
+//! `magnitude`: `(a, b) → magnitude · (a cos − b sin, b cos + a sin)`. Interleaved pairs are
+//! columns (2i, 2i + 1), half-split pairs are (i, i + n) with n pairs; columns past 2n stay as they
+//! are. Angles are f64, their sine and cosine rounded to f32. Linear, llama3 and yarn scaling are
+//! already in the frequencies (and yarn's attention factor in the magnitude), so that a device
+//! needs one kernel for all. Operands: x f32 [T, H · head_dim], positions i32 [T, 1]. Output: f32
+//! [T, H · head_dim].
 
 use std::sync::Arc;
 

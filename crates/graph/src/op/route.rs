@@ -1,8 +1,8 @@
 //! `route`: the experts of each token and their weights.
 //!
-//! Formula: the `used` largest probabilities of each row in falling order (the lower expert first among equals);
-//! with `normalize` each is divided by their sum, summed in rank order.
-//! Operand: probabilities f32 [T, E]. Outputs: experts i32 [T, used], weights f32 [T, used].
+//! Formula: the `used` largest probabilities of each row in falling order (the lower expert first
+//! among equals); with `normalize` each is divided by their sum, summed in rank order. Operand:
+//! probabilities f32 [T, E]. Outputs: experts i32 [T, used], weights f32 [T, used].
 
 use minfer_quant::DType;
 

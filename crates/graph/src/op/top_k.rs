@@ -1,6 +1,8 @@
-//! `top_k`: the k largest elements of each row in falling order, the lower column first among equals.
+//! `top_k`: the k largest elements of each row in falling order, the lower column first among
+//! equals.
 //!
-//! A row with a NaN gives ids of -1. Operand: x f32 [R, C]. Outputs: columns i32 [R, k], elements f32 [R, k].
+//! A row with a NaN gives ids of -1. Operand: x f32 [R, C]. Outputs: columns i32 [R, k], elements
+//! f32 [R, k].
 
 use minfer_quant::DType;
 

@@ -1,8 +1,8 @@
 //! `unary`: a function of each element.
 //!
-//! Formulas: `silu(x) = x / (1 + e^-x)`; `gelu(x) = x / (1 + e^(-2u))` with `u = √(2/π) · (x + 0.044715 x³)`, the tanh
-//! form of Hendrycks and Gimpel (arXiv:1606.08415); `soft_cap(x) = cap · tanh(x / cap)`.
-//! Operand: x f32 [R, C]. Output: f32 [R, C].
+//! Formulas: `silu(x) = x / (1 + e^-x)`; `gelu(x) = x / (1 + e^(-2u))` with `u = √(2/π) · (x +
+//! 0.044715 x³)`, the tanh form of Hendrycks and Gimpel (arXiv:1606.08415); `soft_cap(x) = cap ·
+//! tanh(x / cap)`. Operand: x f32 [R, C]. Output: f32 [R, C].
 
 use minfer_quant::DType;
 
