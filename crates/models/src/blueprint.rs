@@ -1,4 +1,5 @@
-//! A model on paper: hyper-parameters without a file, and the metadata and tensors its file would have.
+//! A model on paper: hyper-parameters without a file, and the metadata and tensors its file would
+//! have.
 //!
 //! Tests make tiny files of every architecture from blueprints, and `synth` makes large ones.
 
@@ -30,8 +31,8 @@ pub struct TensorShape {
 }
 
 impl Blueprint {
-    /// Two layers of the given width (a multiple of 64; 256 lets every format in), for tests: four or more query heads of
-    /// 32 in two K/V groups, 288 tokens, 512 positions.
+    /// Two layers of the given width (a multiple of 64; 256 lets every format in), for tests: four
+    /// or more query heads of 32 in two K/V groups, 288 tokens, 512 positions.
     pub fn tiny(architecture: &'static str, width: usize) -> Blueprint {
         let config = Config {
             architecture,

@@ -45,8 +45,8 @@ pub enum Error {
         /// Dimensions in the file.
         found: Vec<u64>,
     },
-    /// The graph could not be built; with checked weights this is a fault of the architecture's code or a
-    /// combination of hyper-parameters that it does not foresee.
+    /// The graph could not be built; with checked weights this is a fault of the architecture's
+    /// code or a combination of hyper-parameters that it does not foresee.
     #[error(transparent)]
     Graph(#[from] minfer_graph::Error),
     /// A weight's bytes could not be decoded at load.

@@ -43,7 +43,8 @@ impl std::fmt::Debug for Model {
     }
 }
 
-/// Reads a file as a model: finds its architecture, reads the hyper-parameters, checks every tensor.
+/// Reads a file as a model: finds its architecture, reads the hyper-parameters, checks every
+/// tensor.
 pub fn open(file: &File) -> Result<Model, Error> {
     let named = file.metadata().require_str("general.architecture")?;
     let Some(architecture) = arch::ARCHITECTURES.iter().find(|a| a.answers_to(named)) else {
@@ -73,8 +74,8 @@ impl Model {
         &self.sources
     }
 
-    /// State, by [`minfer_graph::StateId`]: the cache of each layer. Groups are numbered in the order in which
-    /// layers first need them.
+    /// State, by [`minfer_graph::StateId`]: the cache of each layer. Groups are numbered in the
+    /// order in which layers first need them.
     pub fn states(&self, kv: KvTypes) -> Result<Arc<[StateDecl]>, Error> {
         self.config.check_kv(kv.key)?;
         self.config.check_kv(kv.value)?;

@@ -17,7 +17,8 @@ pub struct Buckets(Vec<Bucket>);
 const MAX_OUTPUTS: usize = 32;
 
 impl Buckets {
-    /// Buckets for steps of at most `tokens` tokens: decode of one and of several, and prefill chunks in rising sizes.
+    /// Buckets for steps of at most `tokens` tokens: decode of one and of several, and prefill
+    /// chunks in rising sizes.
     pub fn new(tokens: usize) -> Buckets {
         let tokens = tokens.max(1);
         let mut buckets = vec![Bucket { tokens: 1, outputs: 1 }];

@@ -7,8 +7,8 @@ use crate::launch::Unsupported;
 use crate::place::TargetId;
 use crate::program::{Draft, Planned};
 
-/// Replaces every node whose target refuses it by its decomposition, until all nodes are accepted. A primitive
-/// that is refused is an error with the target's reason.
+/// Replaces every node whose target refuses it by its decomposition, until all nodes are accepted.
+/// A primitive that is refused is an error with the target's reason.
 pub(crate) fn decompose(draft: &mut Draft<'_>) -> Result<(), Error> {
     let mut done: Vec<(Node, TargetId)> = Vec::with_capacity(draft.graph.nodes.len());
     let nodes = std::mem::take(&mut draft.graph.nodes);

@@ -1,14 +1,16 @@
 //! The contract with devices.
 //!
-//! A [`Target`] is what planning needs of a device: a plain value. A [`Device`] runs planned splits. A device never
-//! sees models, files, text or another device. Its numbers obey docs/numerics.md: each output element has one
-//! sequence of roundings, a function of the op, its inner dimension and the formats alone, never of batch, chunk,
-//! tile, thread count or instruction set (devices that cannot promise this say so in their [`Caps`]).
+//! A [`Target`] is what planning needs of a device: a plain value. A [`Device`] runs planned
+//! splits. A device never sees models, files, text or another device. Its numbers obey
+//! docs/numerics.md: each output element has one sequence of roundings, a function of the op, its
+//! inner dimension and the formats alone, never of batch, chunk, tile, thread count or instruction
+//! set (devices that cannot promise this say so in their [`Caps`]).
 //!
-//! Invariants a device may rely on: a split comes from a verified graph; every launch was given by its own
-//! `lower`; [`Inputs::check`](crate::Inputs::check) has passed. It restates them as debug assertions.
-//! Invariants it keeps: `submit` never waits; `wait` is bounded by its [`Limit`] and names recent launches when it
-//! fails; an error leaves the device able to `recover`; no call ends the process.
+//! Invariants a device may rely on: a split comes from a verified graph; every launch was given by
+//! its own `lower`; [`Inputs::check`](crate::Inputs::check) has passed. It restates them as debug
+//! assertions. Invariants it keeps: `submit` never waits; `wait` is bounded by its [`Limit`] and
+//! names recent launches when it fails; an error leaves the device able to `recover`; no call ends
+//! the process.
 
 use std::sync::Arc;
 
@@ -127,8 +129,9 @@ pub struct StateHandle(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LoadedSplit(pub u32);
 
-/// A submitted split whose results are not known yet. Two may be in flight on a device. A ticket that is dropped
-/// instead of waited for frees its slot when the device needs it, after a bounded wait.
+/// A submitted split whose results are not known yet. Two may be in flight on a device. A ticket
+/// that is dropped instead of waited for frees its slot when the device needs it, after a bounded
+/// wait.
 #[derive(Debug, PartialEq, Eq, Hash)]
 #[must_use = "results are read by waiting"]
 pub struct Ticket(pub u64);
@@ -183,8 +186,9 @@ pub trait Device: Send {
     /// The device as the planner sees it.
     fn target(&self) -> &dyn Target;
 
-    /// Registers the model's weights, once; gives the layout of each, in the order of `weights`. Bytes are read in
-    /// place where layout and alignment allow, else copied; a device that repacks says which pages it no longer needs.
+    /// Registers the model's weights, once; gives the layout of each, in the order of `weights`.
+    /// Bytes are read in place where layout and alignment allow, else copied; a device that repacks
+    /// says which pages it no longer needs.
     fn weights(
         &mut self,
         regions: &[Region],
@@ -194,11 +198,12 @@ pub trait Device: Send {
     /// Makes the state of one engine. Memory is zero at first.
     fn state(&mut self, states: &[PlacedState]) -> Result<StateHandle, DeviceError>;
 
-    /// Gets a split ready: pipelines, captured graph, arena (one for all splits, as large as the largest needs).
+    /// Gets a split ready: pipelines, captured graph, arena (one for all splits, as large as the
+    /// largest needs).
     fn load(&mut self, split: Arc<Split>, state: StateHandle) -> Result<LoadedSplit, DeviceError>;
 
-    /// Encodes and commits a loaded split; never waits. `imports` are the bytes of the split's imports at the
-    /// step's live rows, in order. Fails when two tickets are already in flight.
+    /// Encodes and commits a loaded split; never waits. `imports` are the bytes of the split's
+    /// imports at the step's live rows, in order. Fails when two tickets are already in flight.
     fn submit(
         &mut self,
         split: LoadedSplit,

@@ -23,7 +23,8 @@ pub enum TokenInput {
 pub struct GroupInputs {
     /// Cache slot (page × 32 + offset) of each token row.
     pub slots: Vec<i32>,
-    /// Page tables, `shape.pages` entries for each sequence of the step; entries past a sequence's end are 0.
+    /// Page tables, `shape.pages` entries for each sequence of the step; entries past a sequence's
+    /// end are 0.
     pub pages: Vec<i32>,
     /// Attention work.
     pub work: Vec<Work>,

@@ -2,7 +2,8 @@
 
 use minfer_graph::{Tables, TensorType, WeightId};
 
-/// How a device keeps a weight. It is part of what `lower` sees, so prefill and decode read the same one.
+/// How a device keeps a weight. It is part of what `lower` sees, so prefill and decode read the
+/// same one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Layout {
     /// As in the file, read in place or copied.

@@ -1,10 +1,11 @@
-//! From a [`Graph`](minfer_graph::Graph) to a [`Program`]: which device runs what, with which kernel, in which
-//! memory; and the contract that every device keeps.
+//! From a [`Graph`](minfer_graph::Graph) to a [`Program`]: which device runs what, with which
+//! kernel, in which memory; and the contract that every device keeps.
 //!
-//! [`plan`] runs the passes in a fixed order: place nodes on targets, choose operand types, decompose what a
-//! target cannot run, fuse what it can run better, lower every node to a [`Launch`], split at target borders and
-//! lay out memory. All of it is pure: a [`Target`] is a plain value, so a program for any machine is made,
-//! printed and tested on any machine. [`Runner`] carries out a program on [`Device`]s.
+//! [`plan`] runs the passes in a fixed order: place nodes on targets, choose operand types,
+//! decompose what a target cannot run, fuse what it can run better, lower every node to a
+//! [`Launch`], split at target borders and lay out memory. All of it is pure: a [`Target`] is a
+//! plain value, so a program for any machine is made, printed and tested on any machine. [`Runner`]
+//! carries out a program on [`Device`]s.
 //!
 //! What this crate does not know: models, files, text, and any particular device.
 

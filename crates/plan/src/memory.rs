@@ -1,9 +1,9 @@
 //! The memory plan of a split: lifetimes become offsets.
 //!
-//! Values that live within the split share one arena: an offset is re-used once its value has no reader left, and
-//! an op that may work in place takes over its operand's memory when nothing else reads it. Imports and exports lie
-//! in the staging area and are never re-used, since a copy or the host may be reading them. Scratch memory lives
-//! in the arena for one step.
+//! Values that live within the split share one arena: an offset is re-used once its value has no
+//! reader left, and an op that may work in place takes over its operand's memory when nothing else
+//! reads it. Imports and exports lie in the staging area and are never re-used, since a copy or the
+//! host may be reading them. Scratch memory lives in the arena for one step.
 
 use std::collections::BTreeMap;
 
@@ -133,8 +133,9 @@ impl Layouter<'_> {
         }
     }
 
-    /// Offset that output `value` may take over from the operand which the op can work in place on: the operand
-    /// lies in the arena, is as large, and this step is the only one left to read it, once.
+    /// Offset that output `value` may take over from the operand which the op can work in place on:
+    /// the operand lies in the arena, is as large, and this step is the only one left to read it,
+    /// once.
     fn alias(&self, index: usize, node: &Node, value: ValueId) -> Option<usize> {
         let operand = node.inputs[node.op.def().in_place()?];
         let reads = node.inputs.iter().filter(|&&v| v == operand).count();

@@ -1,5 +1,5 @@
-//! Chooses the type in which each matmul takes its activations: asks the target per (op, weight), inserts one
-//! `quantize_rows` per value and type, and shares it among all readers on that target.
+//! Chooses the type in which each matmul takes its activations: asks the target per (op, weight),
+//! inserts one `quantize_rows` per value and type, and shares it among all readers on that target.
 
 use std::collections::HashMap;
 
@@ -47,7 +47,8 @@ impl Pass<'_, '_> {
         weights.iter().map(|&id| target.operand(&node.op, tables.weight(id))).collect()
     }
 
-    /// Gives the node its activations in each wanted type, as operands 0, 1, …, and points members to theirs.
+    /// Gives the node its activations in each wanted type, as operands 0, 1, …, and points members
+    /// to theirs.
     fn retype(&mut self, node: &mut Node, target: TargetId, wanted: &[DType]) {
         let mut distinct: Vec<DType> = Vec::new();
         for &dtype in wanted {

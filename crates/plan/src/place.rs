@@ -25,7 +25,8 @@ impl Placement {
         Placement { embed: target, layers: vec![target; layers], head: target }
     }
 
-    /// The target of each node, in order. Nodes without a layer belong to the head once a layer has been seen.
+    /// The target of each node, in order. Nodes without a layer belong to the head once a layer has
+    /// been seen.
     pub fn assign(&self, graph: &Graph, targets: usize) -> Result<Vec<TargetId>, Error> {
         let mut all = self.layers.iter().chain([&self.embed, &self.head]);
         if let Some(bad) = all.find(|t| t.0 as usize >= targets) {

@@ -11,7 +11,8 @@ use crate::memory::{self, Memory};
 use crate::place::{Placement, TargetId};
 use crate::{Target, decompose, fuse, operands, split};
 
-/// A target to plan for, and the layouts in which it keeps the model's weights (by weight; empty: the file's).
+/// A target to plan for, and the layouts in which it keeps the model's weights (by weight; empty:
+/// the file's).
 #[derive(Clone, Copy)]
 pub struct Planned<'a> {
     /// The target.
@@ -146,8 +147,8 @@ impl Draft<'_> {
     }
 }
 
-/// Plans `graph` for `targets`. Fails, naming node and reason, when a target can run neither an op nor its
-/// decomposition: work never moves to another target on its own.
+/// Plans `graph` for `targets`. Fails, naming node and reason, when a target can run neither an op
+/// nor its decomposition: work never moves to another target on its own.
 pub fn plan(
     graph: &Graph,
     targets: &[Planned<'_>],
@@ -193,9 +194,9 @@ pub fn plan(
     Ok(Program { graph, splits, outputs, notes })
 }
 
-/// A split for op tests: all nodes of `graph` on one target, with `imports` coming from outside and `exports`
-/// readable, both in the order of their places in the staging area (a value may be in both). Nothing is
-/// inserted, fused or taken apart.
+/// A split for op tests: all nodes of `graph` on one target, with `imports` coming from outside and
+/// `exports` readable, both in the order of their places in the staging area (a value may be in
+/// both). Nothing is inserted, fused or taken apart.
 pub fn single_split(
     graph: Graph,
     imports: Vec<ValueId>,

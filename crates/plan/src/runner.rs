@@ -1,4 +1,5 @@
-//! Carries out a program: submits its splits in order, copies what crosses between devices, hands back results.
+//! Carries out a program: submits its splits in order, copies what crosses between devices, hands
+//! back results.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +11,8 @@ use crate::error::{DeviceError, Error};
 use crate::inputs::Inputs;
 use crate::program::{Program, Split};
 
-/// A program loaded on its devices. The devices stay with whoever owns them and are passed in: index i is target i.
+/// A program loaded on its devices. The devices stay with whoever owns them and are passed in:
+/// index i is target i.
 #[derive(Debug)]
 pub struct Runner {
     program: Arc<Program>,
@@ -55,8 +57,8 @@ impl Runner {
         &self.program
     }
 
-    /// Submits a step whose inputs have been checked; never waits. Only the first split can start now: those after
-    /// it are submitted by [`Runner::wait`] as their imports arrive.
+    /// Submits a step whose inputs have been checked; never waits. Only the first split can start
+    /// now: those after it are submitted by [`Runner::wait`] as their imports arrive.
     pub fn submit(
         &self,
         devices: &mut [Box<dyn Device>],

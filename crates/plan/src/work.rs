@@ -18,15 +18,16 @@ pub struct SequenceRows {
     pub position: usize,
 }
 
-/// Work items that [`attention_work`] makes at most for steps of `tokens` tokens, `sequences` sequences and
-/// `partials` partial slots.
+/// Work items that [`attention_work`] makes at most for steps of `tokens` tokens, `sequences`
+/// sequences and `partials` partial slots.
 pub fn work_capacity(tokens: usize, sequences: usize, partials: usize) -> usize {
     tokens.div_ceil(ROW_TILE) + sequences + partials
 }
 
-/// The attention work of one KV group. Rows come in tiles of [`ROW_TILE`]; a sequence with a single row (decode)
-/// that sees several partitions becomes one item a partition, as long as partial slots last, so that a deep
-/// cache is shared out among workers. Items start at the partition of the first position a row can see.
+/// The attention work of one KV group. Rows come in tiles of [`ROW_TILE`]; a sequence with a single
+/// row (decode) that sees several partitions becomes one item a partition, as long as partial slots
+/// last, so that a deep cache is shared out among workers. Items start at the partition of the
+/// first position a row can see.
 pub fn attention_work(
     sequences: &[SequenceRows],
     window: Option<usize>,

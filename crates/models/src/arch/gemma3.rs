@@ -1,8 +1,8 @@
 //! `gemma3`: Gemma 3, text.
 //!
-//! Norms before and after each block, norms on each head of q and k, half-split rope, GeGLU, embeddings
-//! scaled by √width. Five layers with a sliding window follow each other, then one without; windowed layers
-//! have their own rope base and are never stretched.
+//! Norms before and after each block, norms on each head of q and k, half-split rope, GeGLU,
+//! embeddings scaled by √width. Five layers with a sliding window follow each other, then one
+//! without; windowed layers have their own rope base and are never stretched.
 
 use minfer_graph::op::add::Add;
 use minfer_graph::op::get_rows::GetRows;
@@ -27,7 +27,8 @@ use crate::weights::Weights;
 /// Every sixth layer has no window, unless the file says otherwise.
 const PERIOD: usize = 6;
 
-/// Layers of the 27B model, the one whose scores are scaled by width per head; no metadata key says so.
+/// Layers of the 27B model, the one whose scores are scaled by width per head; no metadata key says
+/// so.
 const LAYERS_27B: usize = 62;
 
 pub(super) fn config(file: &File) -> Result<Config, Error> {

@@ -1,6 +1,7 @@
 //! `llama`: Llama 2 and 3, Mistral, SmolLM2.
 //!
-//! Pre-norm layers, grouped K/V heads, interleaved rope (rows of q and k are stored for it), SwiGLU.
+//! Pre-norm layers, grouped K/V heads, interleaved rope (rows of q and k are stored for it),
+//! SwiGLU.
 
 use minfer_graph::op::add::Add;
 use minfer_graph::op::get_rows::GetRows;

@@ -41,7 +41,8 @@ impl Moe {
         })
     }
 
-    /// Softmax over all experts, the best of them normalised, and the weighted sum of their results.
+    /// Softmax over all experts, the best of them normalised, and the weighted sum of their
+    /// results.
     pub(crate) fn write(
         &self,
         builder: &mut Builder,

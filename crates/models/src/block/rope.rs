@@ -29,8 +29,8 @@ fn natural(base: f64, dims: usize) -> Vec<f64> {
     (0..dims / 2).map(|j| base.powf(-2.0 * j as f64 / dims as f64)).collect()
 }
 
-/// YaRN: frequencies that turn often stay, those that turn seldom are divided, a ramp between; scores grow
-/// by a magnitude on q and k (arXiv:2309.00071, section 3).
+/// YaRN: frequencies that turn often stay, those that turn seldom are divided, a ramp between;
+/// scores grow by a magnitude on q and k (arXiv:2309.00071, section 3).
 fn yarn(config: &Config, natural: &[f64]) -> (Vec<f64>, f32) {
     let Scaling::Yarn {
         factor,

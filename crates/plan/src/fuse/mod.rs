@@ -1,8 +1,9 @@
 //! Fusion: patterns of nodes that become one composite where the target says it can run it.
 //!
-//! The patterns are the same for every device and each can be switched off. A pattern looks at one node and
-//! finds those before it that it wants to swallow. Swallowed values must have no other reader; the composite
-//! takes the place of the last node of the pattern. Numbers do not change, except by `norm_matmul`.
+//! The patterns are the same for every device and each can be switched off. A pattern looks at one
+//! node and finds those before it that it wants to swallow. Swallowed values must have no other
+//! reader; the composite takes the place of the last node of the pattern. Numbers do not change,
+//! except by `norm_matmul`.
 
 mod add_norm;
 mod gate_up;

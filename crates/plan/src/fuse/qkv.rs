@@ -1,4 +1,5 @@
-//! A `matmul_group` of q, k and v, norms of q and k where present, `rope` of both and `kv_store` → `qkv`.
+//! A `matmul_group` of q, k and v, norms of q and k where present, `rope` of both and `kv_store` →
+//! `qkv`.
 
 use minfer_graph::op::qk_norm::QkNorm;
 use minfer_graph::op::qkv::Qkv;
