@@ -6,6 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use minfer_backend_cpu::{Cpu, CpuOptions};
 use minfer_plan::Device;
 use minfer_reference::{Mode, Reference};
 
@@ -119,6 +120,6 @@ pub fn open(choice: DeviceChoice, threads: usize) -> Result<Vec<Box<dyn Device>>
     }
 }
 
-fn cpu(_threads: usize) -> Result<Box<dyn Device>, Error> {
-    Ok(Box::new(Reference::new(Mode::Canonical)))
+fn cpu(threads: usize) -> Result<Box<dyn Device>, Error> {
+    Ok(Box::new(Cpu::new(CpuOptions { threads, isa: None })?))
 }

@@ -112,7 +112,7 @@ impl Engine {
         let groups = self.scheduler.groups_mut();
         let reached = groups.reserve(tables, rows.start, rows.end, &mut copies);
         if reached < rows.end {
-            return Err(Error::Pages { position: reached, last: rows.end - 1 });
+            return Err(Error::Pages { position: reached, last: tokens.len() - 1 });
         }
         let counts = Counts { tokens: rows.len(), outputs: outputs.len() };
         let key = self.key(counts, keep_all)?;

@@ -1,4 +1,11 @@
-//! The engine on tiny models.
+//! The engine on tiny models of every architecture.
 
-mod generate;
-mod tiny;
+mod faults;
+mod generation;
+mod harness;
+mod inspection;
+mod limits;
+mod placement;
+mod prefix;
+mod schedules;
+mod score;

@@ -1,0 +1,142 @@
+//! Seeded schedules: whatever runs beside a sequence, and however its prompt is cut, its logits are those of its solo
+//! run, bit for bit. Arrivals, chunk sizes, cancels, small pools and shared starts are random. Each schedule runs with
+//! every type of KV page and every number of threads, on one of the five architectures by turns.
+
+use std::collections::BTreeMap;
+
+use minfer_conformance::tiny_file;
+use minfer_engine::{
+    Engine, EngineOptions, Event, FinishReason, KvType, KvTypes, Params, Request, SequenceId,
+};
+use minfer_gguf::File;
+use minfer_quant::Quant;
+
+use crate::harness::{ARCHITECTURES, Random, greedy, options, prompt};
+
+const SCHEDULES: usize = 200;
+const THREADS: [usize; 4] = [1, 2, 3, 8];
+/// Requests that the schedules of one model choose from.
+const REQUESTS: usize = 10;
+
+/// A model with a KV type, its requests, and what each of them gives alone.
+struct Case {
+    bytes: Vec<u8>,
+    kv: KvTypes,
+    solo: Vec<(Request, u64)>,
+}
+
+impl Case {
+    fn new(architecture: &str, kv: KvType) -> Case {
+        let bytes = tiny_file(architecture, Quant::Q8_0);
+        let mut case = Case { bytes, kv: KvTypes { key: kv, value: kv }, solo: Vec::new() };
+        let alone = EngineOptions { prefix_cache: false, threads: 1, ..case.options() };
+        let mut engine = case.engine(alone);
+        let mut random = Random(3);
+        for index in 0..REQUESTS {
+            // Two beginnings, so that later requests find pages of earlier ones.
+            let mut tokens = prompt(random.below(2) as u64, random.between(1, 80));
+            tokens.extend(prompt(100 + index as u64, random.below(12)));
+            let mut request = greedy(tokens, random.between(1, 60));
+            if random.below(2) == 0 {
+                request.sampling =
+                    Params { seed: index as u64, temperature: 1.0, ..Params::default() };
+            }
+            let done = engine.generate(request.clone(), &mut |_| ()).unwrap();
+            assert_eq!(done.reason, FinishReason::Length);
+            case.solo.push((request, done.stats.logits_hash));
+        }
+        case
+    }
+
+    fn options(&self) -> EngineOptions {
+        EngineOptions { kv: self.kv, context: Some(160), ..options() }
+    }
+
+    fn engine(&self, options: EngineOptions) -> Engine {
+        Engine::from_file(File::from_bytes(self.bytes.clone()).unwrap(), options).unwrap()
+    }
+}
+
+/// What the schedules came across.
+#[derive(Debug, Default)]
+struct Seen {
+    finished: usize,
+    cancelled: usize,
+    hits: u64,
+    preempted: u64,
+}
+
+fn run_schedule(case: &Case, seed: u64, threads: usize, seen: &mut Seen) {
+    let mut random = Random(seed);
+    let batch = [1, 7, 32, 64, 500][random.below(5)];
+    let options = EngineOptions {
+        threads,
+        batch,
+        chunk: Some(random.between(1, batch.min(40))),
+        sequences: random.between(1, 8),
+        kv_pages: Some(random.between(5, 16)),
+        ..case.options()
+    };
+    let mut engine = case.engine(options);
+    let mut waiting: Vec<usize> =
+        (0..random.between(1, 8)).map(|_| random.below(REQUESTS)).collect();
+    let mut running: BTreeMap<SequenceId, usize> = BTreeMap::new();
+    while !waiting.is_empty() || !engine.is_idle() {
+        if engine.is_idle() || random.below(3) == 0 {
+            if let Some(index) = waiting.pop() {
+                running.insert(engine.submit(case.solo[index].0.clone()).unwrap(), index);
+            }
+        }
+        if random.below(200) == 0
+            && let Some(id) = running.keys().next_back()
+        {
+            engine.cancel(*id);
+        }
+        for event in engine.step().unwrap() {
+            let Event::Finished { sequence, reason, stats } = event else { continue };
+            let index = running.remove(&sequence).unwrap();
+            match reason {
+                FinishReason::Cancelled => seen.cancelled += 1,
+                FinishReason::Length => {
+                    let hash = case.solo[index].1;
+                    assert_eq!(stats.logits_hash, hash, "schedule {seed}, {threads} threads");
+                    seen.finished += 1;
+                }
+                other => panic!("schedule {seed}, {threads} threads: {other:?}"),
+            }
+        }
+    }
+    let stats = engine.stats();
+    assert_eq!(stats.free_pages + stats.cached_pages, stats.total_pages, "schedule {seed} leaks");
+    seen.hits += stats.prefix_hits;
+    seen.preempted += stats.preempted;
+}
+
+/// All schedules with one type of KV page.
+fn run_schedules(kv: KvType) {
+    let cases = ARCHITECTURES.map(|architecture| Case::new(architecture, kv));
+    let mut seen = Seen::default();
+    for schedule in 0..SCHEDULES {
+        let case = &cases[schedule % cases.len()];
+        for threads in THREADS {
+            run_schedule(case, schedule as u64, threads, &mut seen);
+        }
+    }
+    assert!(seen.finished > 2000 && seen.cancelled > 50, "{seen:?}");
+    assert!(seen.hits > 100 && seen.preempted > 20, "{seen:?}");
+}
+
+#[test]
+fn two_hundred_schedules_equal_their_solo_runs_with_kv_f32() {
+    run_schedules(KvType::F32);
+}
+
+#[test]
+fn two_hundred_schedules_equal_their_solo_runs_with_kv_f16() {
+    run_schedules(KvType::F16);
+}
+
+#[test]
+fn two_hundred_schedules_equal_their_solo_runs_with_kv_q8_0() {
+    run_schedules(KvType::Q8_0);
+}
