@@ -109,6 +109,7 @@ impl Product<'_> {
         out: &mut Rectangle<'_, f32>,
     ) {
         let columns = out.columns.clone();
+        let mut acc = [Sums::default(); TOKENS];
         for first in (0..self.pairs.len()).step_by(TOKENS) {
             let tokens = TOKENS.min(self.pairs.len() - first);
             let mut xs = [X::default(); TOKENS];
@@ -117,7 +118,7 @@ impl Product<'_> {
             }
             for n in columns.clone().step_by(8) {
                 let rows: Rows8<'_> = std::array::from_fn(|r| self.matrix.row(n + r));
-                let mut acc = [Sums::default(); TOKENS];
+                acc[..tokens].fill(Sums::default());
                 dot8(&rows, &xs[..tokens], &mut acc[..tokens]);
                 let live = 8.min(columns.end - n);
                 for (t, sums) in acc[..tokens].iter().enumerate() {

@@ -162,7 +162,7 @@ impl Running {
         let m = self.m.max(part.m);
         let (a, b) = (simd::exp(simd, self.m - m), simd::exp(simd, part.m - m));
         self.l = self.l.mul_add(a, part.l * b);
-        simd::blend(simd, total, a, acc, b);
+        simd::blend(simd, total, acc, a, b);
         self.m = m;
     }
 }

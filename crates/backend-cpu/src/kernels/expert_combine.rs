@@ -10,7 +10,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Fault> {
     call.each_row(out, cols, |row, y| {
         y.fill(0.0);
         for rank in row * ranks..(row + 1) * ranks {
-            simd::axpy(simd, y, weights[rank], &x[rank * cols..][..cols]);
+            simd::axpy(simd, y, &x[rank * cols..][..cols], weights[rank]);
         }
     })
 }

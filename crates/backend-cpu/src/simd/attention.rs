@@ -66,20 +66,21 @@ fn tile_weights_body<L: Lanes>(scores: &mut Scores, live: Range<usize>, m: f32) 
     scores[..live.start].fill(f32::NEG_INFINITY);
     scores[live.end..].fill(f32::NEG_INFINITY);
     let parts = scores.as_chunks_mut::<LANES>().0;
-    let s: [L; 4] = std::array::from_fn(|i| L::load(&parts[i]));
-    let most = s[0].max(s[1]).max(s[2].max(s[3])).array();
-    let maximum = most.iter().fold(m, |m, x| m.max(*x));
-    // The factor on what was summed so far takes part as one more lane.
+    let mut most = L::load(&parts[0]);
+    for part in &parts[1..] {
+        most = L::load(part).max(most);
+    }
+    let maximum = most.array().iter().fold(m, |m, x| m.max(*x));
     let c = exp_lanes(L::splat(m - maximum)).array()[0];
-    let p = s.map(|s| exp_lanes(s.sub(L::splat(maximum))));
-    for (part, p) in parts.iter_mut().zip(p) {
-        p.store(part);
+    for part in parts {
+        exp_lanes(L::load(part).sub(L::splat(maximum))).store(part);
     }
     scores[..live.start].fill(0.0);
     scores[live.end..].fill(0.0);
     let parts = scores.as_chunks::<LANES>().0;
-    let p: [L; 4] = std::array::from_fn(|i| L::load(&parts[i]));
-    (maximum, c, L::tree(p[0].add(p[2]), p[1].add(p[3])))
+    let low = L::load(&parts[0]).add(L::load(&parts[2]));
+    let high = L::load(&parts[1]).add(L::load(&parts[3]));
+    (maximum, c, L::tree(low, high))
 }
 
 /// `N` vectors of the accumulator.

@@ -5,74 +5,68 @@ use minfer_graph::Activation;
 
 use super::dispatch;
 use super::lanes::{LANES, Lanes};
-use super::math::activation;
+use super::math::{gelu, silu, soft_cap};
 
-/// Runs `f(y, x)` on whole vectors, then on a last one filled up with zeros.
-#[inline(always)]
-fn zip<L: Lanes>(y: &mut [f32], x: &[f32], f: impl Fn(L, L) -> L) {
-    assert_eq!(y.len(), x.len(), "rows of one length");
-    let (ys, y_rest) = y.as_chunks_mut::<LANES>();
-    let (xs, x_rest) = x.as_chunks::<LANES>();
-    for (y, x) in ys.iter_mut().zip(xs) {
-        f(L::load(y), L::load(x)).store(y);
-    }
-    if !y_rest.is_empty() {
-        let (mut last, mut other) = ([0.0; LANES], [0.0; LANES]);
-        last[..y_rest.len()].copy_from_slice(y_rest);
-        other[..x_rest.len()].copy_from_slice(x_rest);
-        f(L::load(&last), L::load(&other)).store(&mut last);
-        y_rest.copy_from_slice(&last[..y_rest.len()]);
-    }
+/// Makes the body of a loop from what it does to one vector: of `y` alone, or of `y` and `x` of the same length. The
+/// last elements take part in a vector filled up with zeros.
+///
+/// A macro, since a closure of some length is not inlined, and then is not compiled for the instruction set.
+macro_rules! bodies {
+    ($($name:ident($y:ident $(, $x:ident)?; $($arg:ident: $ty:ty),*) = $vector:expr;)*) => {$(
+        #[inline(always)]
+        fn $name<L: Lanes>(y: &mut [f32], $($x: &[f32],)? $($arg: $ty),*) {
+            $(assert_eq!(y.len(), $x.len(), "rows of one length");)?
+            let (whole, rest) = y.as_chunks_mut::<LANES>();
+            for i in 0..whole.len() {
+                let $y = L::load(&whole[i]);
+                $(let $x = L::load(&$x.as_chunks::<LANES>().0[i]);)?
+                $vector.store(&mut whole[i]);
+            }
+            if !rest.is_empty() {
+                let mut last = [0.0; LANES];
+                $(
+                    last[..rest.len()].copy_from_slice($x.as_chunks::<LANES>().1);
+                    let $x = L::load(&last);
+                )?
+                last[..rest.len()].copy_from_slice(rest);
+                let $y = L::load(&last);
+                $vector.store(&mut last);
+                rest.copy_from_slice(&last[..rest.len()]);
+            }
+        }
+    )*};
 }
 
-/// Runs `f(y)` on whole vectors, then on a last one filled up with zeros.
-#[inline(always)]
-fn each<L: Lanes>(y: &mut [f32], f: impl Fn(L) -> L) {
-    let (ys, rest) = y.as_chunks_mut::<LANES>();
-    for y in ys {
-        f(L::load(y)).store(y);
-    }
-    if !rest.is_empty() {
-        let mut last = [0.0; LANES];
-        last[..rest.len()].copy_from_slice(rest);
-        f(L::load(&last)).store(&mut last);
-        rest.copy_from_slice(&last[..rest.len()]);
-    }
-}
-
-#[inline(always)]
-fn add_body<L: Lanes>(y: &mut [f32], x: &[f32]) {
-    zip::<L>(y, x, L::add);
-}
-
-#[inline(always)]
-fn mul_body<L: Lanes>(y: &mut [f32], x: &[f32]) {
-    zip::<L>(y, x, L::mul);
-}
-
-#[inline(always)]
-fn scale_body<L: Lanes>(y: &mut [f32], factor: f32) {
-    each::<L>(y, |y| L::splat(factor).mul(y));
-}
-
-#[inline(always)]
-fn axpy_body<L: Lanes>(y: &mut [f32], a: f32, x: &[f32]) {
-    zip::<L>(y, x, |y, x| L::splat(a).fma(x, y));
-}
-
-#[inline(always)]
-fn blend_body<L: Lanes>(y: &mut [f32], a: f32, x: &[f32], b: f32) {
-    zip::<L>(y, x, |y, x| y.fma(L::splat(a), x.mul(L::splat(b))));
+bodies! {
+    add_body(y, x;) = y.add(x);
+    mul_body(y, x;) = y.mul(x);
+    scale_body(y; factor: f32) = L::splat(factor).mul(y);
+    axpy_body(y, x; a: f32) = L::splat(a).fma(x, y);
+    blend_body(y, x; a: f32, b: f32) = y.fma(L::splat(a), x.mul(L::splat(b)));
+    silu_body(y;) = silu(y);
+    gelu_body(y;) = gelu(y);
+    soft_cap_body(y; cap: f32) = soft_cap(y, cap);
+    silu_glu_body(y, x;) = silu(y).mul(x);
+    gelu_glu_body(y, x;) = gelu(y).mul(x);
+    soft_cap_glu_body(y, x; cap: f32) = soft_cap(y, cap).mul(x);
 }
 
 #[inline(always)]
 fn unary_body<L: Lanes>(y: &mut [f32], function: Activation) {
-    each::<L>(y, |y| activation(function, y));
+    match function {
+        Activation::Silu => silu_body::<L>(y),
+        Activation::Gelu => gelu_body::<L>(y),
+        Activation::SoftCap(cap) => soft_cap_body::<L>(y, cap),
+    }
 }
 
 #[inline(always)]
 fn glu_body<L: Lanes>(y: &mut [f32], up: &[f32], function: Activation) {
-    zip::<L>(y, up, |gate, up| activation(function, gate).mul(up));
+    match function {
+        Activation::Silu => silu_glu_body::<L>(y, up),
+        Activation::Gelu => gelu_glu_body::<L>(y, up),
+        Activation::SoftCap(cap) => soft_cap_glu_body::<L>(y, up, cap),
+    }
 }
 
 dispatch! {
@@ -83,9 +77,9 @@ dispatch! {
     /// `y = factor · y`.
     fn scale(y: &mut [f32], factor: f32) = scale_body;
     /// `y = fma(a, x, y)`.
-    fn axpy(y: &mut [f32], a: f32, x: &[f32]) = axpy_body;
+    fn axpy(y: &mut [f32], x: &[f32], a: f32) = axpy_body;
     /// `y = fma(y, a, x · b)`.
-    fn blend(y: &mut [f32], a: f32, x: &[f32], b: f32) = blend_body;
+    fn blend(y: &mut [f32], x: &[f32], a: f32, b: f32) = blend_body;
     /// `y = function(y)`.
     fn unary(y: &mut [f32], function: Activation) = unary_body;
     /// `y = function(y) · up`.

@@ -1,8 +1,6 @@
 #![expect(unsafe_code, reason = "enters code compiled for the instruction set that `Simd` proves")]
 //! exp, silu, gelu and the soft cap, as docs/numerics.md writes them.
 
-use minfer_graph::Activation;
-
 use super::dispatch;
 use super::lanes::Lanes;
 
@@ -52,15 +50,6 @@ pub(super) fn soft_cap<L: Lanes>(x: L, cap: f32) -> L {
     let (one, two, cap) = (L::splat(1.0), L::splat(2.0), L::splat(cap));
     let e = exp_lanes(two.mul(x.div(cap)));
     cap.mul(one.sub(two.div(e.add(one))))
-}
-
-#[inline(always)]
-pub(super) fn activation<L: Lanes>(function: Activation, x: L) -> L {
-    match function {
-        Activation::Silu => silu(x),
-        Activation::Gelu => gelu(x),
-        Activation::SoftCap(cap) => soft_cap(x, cap),
-    }
 }
 
 #[inline(always)]

@@ -9,6 +9,8 @@ use crate::simd::{Rows8, Sums};
 pub(crate) struct Q8_0Row<'a> {
     /// Values from -127 to 127.
     pub(crate) q: &'a [[i8; 32]],
+    /// The same in words of four.
+    pub(crate) quads: &'a [[i32; 8]],
     /// One a block; NaN where a value was not finite.
     pub(crate) scales: &'a [f32],
     /// Sum of the values of each block.
@@ -20,6 +22,8 @@ pub(crate) struct Q8_0Row<'a> {
 pub(crate) struct Q8KRow<'a> {
     /// Values from -127 to 127.
     pub(crate) q: &'a [[i8; 256]],
+    /// The same in words of four, by groups of 32.
+    pub(crate) quads: &'a [[[i32; 8]; 8]],
     /// One a block; NaN where a value was not finite.
     pub(crate) scales: &'a [f32],
     /// Sums of each 16 values.
@@ -32,6 +36,7 @@ impl<'a> Q8_0Row<'a> {
         let [q, scales, sums] = planes.split(row).expect("the caller passes whole rows");
         Q8_0Row {
             q: bytemuck::cast_slice(q),
+            quads: bytemuck::cast_slice(q),
             scales: bytemuck::cast_slice(scales),
             sums: bytemuck::cast_slice(sums),
         }
@@ -44,7 +49,10 @@ impl<'a> Q8_0Row<'a> {
 
     /// Whether all planes have `blocks` blocks.
     pub(crate) fn is_whole(&self, blocks: usize) -> bool {
-        (self.q.len(), self.scales.len(), self.sums.len()) == (blocks, blocks, blocks)
+        self.q.len() == blocks
+            && self.quads.len() == blocks
+            && self.scales.len() == blocks
+            && self.sums.len() == blocks
     }
 
     /// The chain of one weight row: `values` gives a block's integers, `factors` its scale and its minimum.
@@ -85,6 +93,7 @@ impl<'a> Q8KRow<'a> {
         let [q, scales, sums] = planes.split(row).expect("the caller passes whole rows");
         Q8KRow {
             q: bytemuck::cast_slice(q),
+            quads: bytemuck::cast_slice(q),
             scales: bytemuck::cast_slice(scales),
             sums: bytemuck::cast_slice(sums),
         }
@@ -97,7 +106,10 @@ impl<'a> Q8KRow<'a> {
 
     /// Whether all planes have `blocks` blocks.
     pub(crate) fn is_whole(&self, blocks: usize) -> bool {
-        (self.q.len(), self.scales.len(), self.sums.len()) == (blocks, blocks, blocks)
+        self.q.len() == blocks
+            && self.quads.len() == blocks
+            && self.scales.len() == blocks
+            && self.sums.len() == blocks
     }
 
     /// The chain of one weight row.

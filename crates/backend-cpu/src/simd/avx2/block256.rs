@@ -6,7 +6,7 @@
 
 use std::arch::x86_64::*;
 
-use super::quads::{self, Group};
+use super::quads::{self, Group, array};
 use crate::kernels::quant::{Q8KRow, iq4_nl, iq4_xs, q2_k, q3_k, q4_k, q6_k};
 
 /// Tokens whose integer sums are kept at once.
@@ -33,16 +33,18 @@ fn chains<const BYTES: usize, const CHAIN: usize, const SIGNED: bool>(
     acc: &mut [[f32; 8]],
     unpack: impl Fn(&[&[u8; BYTES]; 8]) -> Block,
 ) {
-    let rows: [&[[u8; BYTES]]; 8] = rows.map(|row| row.as_chunks::<BYTES>().0);
+    let rows = array!([&[][..]; 8], r => rows[r].as_chunks::<BYTES>().0);
+    let mut sums = [_mm256_setzero_si256(); TOKENS];
     for b in 0..rows[0].len() {
-        let blocks: [&[u8; BYTES]; 8] = std::array::from_fn(|r| &rows[r][b]);
+        let blocks = array!([&rows[0][b]; 8], r => &rows[r][b]);
+        quads::prefetch(&rows, b);
         let block = unpack(&blocks);
         for (xs, acc) in xs.chunks(TOKENS).zip(acc.chunks_mut(TOKENS)) {
-            let mut sums = [_mm256_setzero_si256(); TOKENS];
+            sums[..xs.len()].fill(_mm256_setzero_si256());
             for (g, w) in block.groups.iter().enumerate() {
                 let scales = [block.scales[2 * g], block.scales[2 * g + 1]];
                 for (x, sum) in xs.iter().zip(&mut sums) {
-                    let x = &x.q[b].as_chunks::<32>().0[g];
+                    let x = &x.quads[b][g];
                     *sum = _mm256_add_epi32(*sum, quads::dot::<CHAIN, SIGNED>(w, x, scales));
                 }
             }
@@ -86,9 +88,8 @@ fn pack(low: i16, high: i16) -> i32 {
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn twice<const N: usize>(numbers: &[[i16; N]; 8]) -> [__m256i; N] {
-    std::array::from_fn(|n| {
-        let pair = |r: usize| pack(numbers[r][n], numbers[r][n]);
-        _mm256_setr_epi32(pair(0), pair(1), pair(2), pair(3), pair(4), pair(5), pair(6), pair(7))
+    array!([_mm256_setzero_si256(); N], n => {
+        quads::lanes(&array!([0; 8], r => pack(numbers[r][n], numbers[r][n])))
     })
 }
 
@@ -96,16 +97,16 @@ fn twice<const N: usize>(numbers: &[[i16; N]; 8]) -> [__m256i; N] {
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn neighbours(numbers: &[[i16; 16]; 8], factor: i16) -> [__m256i; 8] {
-    std::array::from_fn(|p| {
+    array!([_mm256_setzero_si256(); 8], p => {
         let pair = |r: usize| pack(numbers[r][2 * p] * factor, numbers[r][2 * p + 1] * factor);
-        _mm256_setr_epi32(pair(0), pair(1), pair(2), pair(3), pair(4), pair(5), pair(6), pair(7))
+        quads::lanes(&array!([0; 8], r => pair(r)))
     })
 }
 
 /// Each of eight vectors twice: groups of 32 have one number for both halves.
 #[inline(always)]
 fn halves(vectors: [__m256i; 8]) -> [__m256i; 16] {
-    std::array::from_fn(|i| vectors[i / 2])
+    array!([vectors[0]; 16], i => vectors[i / 2])
 }
 
 /// Bits `shift..` of each byte of a group, masked.
@@ -114,42 +115,41 @@ fn halves(vectors: [__m256i; 8]) -> [__m256i; 16] {
 fn bits(group: &Group, shift: usize, mask: i8) -> Group {
     let count = _mm_cvtsi32_si128(shift as i32);
     let mask = _mm256_set1_epi8(mask);
-    group.map(|bytes| _mm256_and_si256(_mm256_srl_epi16(bytes, count), mask))
+    array!([mask; 8], q => _mm256_and_si256(_mm256_srl_epi16(group[q], count), mask))
 }
 
 /// `a | b << SHIFT`; the bits of b stay inside their bytes.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn join<const SHIFT: i32>(a: &Group, b: &Group) -> Group {
-    std::array::from_fn(|q| _mm256_or_si256(a[q], _mm256_slli_epi16::<SHIFT>(b[q])))
+    array!([a[0]; 8], q => _mm256_or_si256(a[q], _mm256_slli_epi16::<SHIFT>(b[q])))
 }
 
 /// Groups of 32 from 4 bits a value, 64 values in a run of 32 bytes.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn four_bits<const BYTES: usize>(blocks: &[&[u8; BYTES]; 8], at: usize) -> [Group; 8] {
-    let runs: [Group; 4] = std::array::from_fn(|h| quads::bytes(blocks, at + 32 * h));
-    std::array::from_fn(|g| {
-        if g % 2 == 0 { bits(&runs[g / 2], 0, 15) } else { bits(&runs[g / 2], 4, 15) }
-    })
+    let runs = array!([[_mm256_setzero_si256(); 8]; 4], h => quads::bytes(blocks, at + 32 * h));
+    array!([runs[0]; 8], g => bits(&runs[g / 2], g % 2 * 4, 15))
 }
 
 /// Groups of 32 from 2 bits a value, 128 values in a run of 32 bytes.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn two_bits<const BYTES: usize>(blocks: &[&[u8; BYTES]; 8], at: usize) -> [Group; 8] {
-    let runs: [Group; 2] = std::array::from_fn(|h| quads::bytes(blocks, at + 32 * h));
-    std::array::from_fn(|g| bits(&runs[g / 4], g % 4 * 2, 3))
+    let runs = array!([[_mm256_setzero_si256(); 8]; 2], h => quads::bytes(blocks, at + 32 * h));
+    array!([runs[0]; 8], g => bits(&runs[g / 4], g % 4 * 2, 3))
 }
 
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn unpack_q2_k(b: &[&[u8; 84]; 8]) -> Block {
-    let numbers = b.map(q2_k::scales);
+    let scales = array!([[0; 16]; 8], r => q2_k::scales(b[r]).0);
+    let mins = array!([[0; 16]; 8], r => q2_k::scales(b[r]).1);
     Block {
         groups: two_bits(b, 16),
-        scales: twice(&numbers.map(|(scales, _)| scales)),
-        mins: Some(neighbours(&numbers.map(|(_, mins)| mins), 1)),
+        scales: twice(&scales),
+        mins: Some(neighbours(&mins, 1)),
         d: quads::f16s(b, 80),
         m: Some(quads::f16s(b, 82)),
     }
@@ -159,9 +159,9 @@ fn unpack_q2_k(b: &[&[u8; 84]; 8]) -> Block {
 #[target_feature(enable = "avx2,fma,f16c")]
 fn unpack_q3_k(b: &[&[u8; 110]; 8]) -> Block {
     let (low, top) = (two_bits(b, 32), quads::bytes(b, 0));
-    let scales = b.map(q3_k::scales);
+    let scales = array!([[0; 16]; 8], r => q3_k::scales(b[r]));
     Block {
-        groups: std::array::from_fn(|g| join::<2>(&low[g], &bits(&top, g, 1))),
+        groups: array!([top; 8], g => join::<2>(&low[g], &bits(&top, g, 1))),
         scales: twice(&scales),
         mins: Some(neighbours(&scales, 4)),
         d: quads::f16s(b, 108),
@@ -173,11 +173,12 @@ fn unpack_q3_k(b: &[&[u8; 110]; 8]) -> Block {
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn six_bit_scales<const BYTES: usize>(b: &[&[u8; BYTES]; 8], groups: [Group; 8]) -> Block {
-    let numbers = b.map(|block| q4_k::scales(&quads::field(block, 4)));
+    let scales = array!([[0; 8]; 8], r => q4_k::scales(&quads::field(b[r], 4)).0);
+    let mins = array!([[0; 8]; 8], r => q4_k::scales(&quads::field(b[r], 4)).1);
     Block {
         groups,
-        scales: halves(twice(&numbers.map(|(scales, _)| scales))),
-        mins: Some(twice(&numbers.map(|(_, mins)| mins))),
+        scales: halves(twice(&scales)),
+        mins: Some(twice(&mins)),
         d: quads::f16s(b, 0),
         m: Some(quads::f16s(b, 2)),
     }
@@ -187,17 +188,17 @@ fn six_bit_scales<const BYTES: usize>(b: &[&[u8; BYTES]; 8], groups: [Group; 8])
 #[target_feature(enable = "avx2,fma,f16c")]
 fn unpack_q5_k(b: &[&[u8; 176]; 8]) -> Block {
     let (low, top) = (four_bits(b, 48), quads::bytes(b, 16));
-    six_bit_scales(b, std::array::from_fn(|g| join::<4>(&low[g], &bits(&top, g, 1))))
+    six_bit_scales(b, array!([top; 8], g => join::<4>(&low[g], &bits(&top, g, 1))))
 }
 
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn unpack_q6_k(b: &[&[u8; 210]; 8]) -> Block {
     // 128 values in 64 bytes of low halves, the first 64 in the low nibbles.
-    let runs: [Group; 4] = std::array::from_fn(|h| quads::bytes(b, 32 * h));
     let top = two_bits(b, 128);
-    let scales = b.map(q6_k::scales);
-    let groups = std::array::from_fn(|g| {
+    let runs = array!([top[0]; 4], h => quads::bytes(b, 32 * h));
+    let scales = array!([[0; 16]; 8], r => q6_k::scales(b[r]));
+    let groups = array!([top[0]; 8], g => {
         let low = bits(&runs[g / 4 * 2 + g % 2], g % 4 / 2 * 4, 15);
         join::<4>(&low, &top[g])
     });
@@ -213,9 +214,9 @@ fn unpack_q6_k(b: &[&[u8; 210]; 8]) -> Block {
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn unpack_q8_k(b: &[&[u8; 292]; 8]) -> Block {
-    let d: [f32; 8] = std::array::from_fn(|r| f32::from_le_bytes(quads::field(b[r], 0)));
+    let d = array!([0.0; 8], r => f32::from_le_bytes(quads::field(b[r], 0)));
     Block {
-        groups: std::array::from_fn(|g| quads::bytes(b, 4 + 32 * g)),
+        groups: array!([[_mm256_setzero_si256(); 8]; 8], g => quads::bytes(b, 4 + 32 * g)),
         scales: [_mm256_set1_epi16(1); 16],
         mins: None,
         d: quads::load_sums(&d),
@@ -227,10 +228,10 @@ fn unpack_q8_k(b: &[&[u8; 292]; 8]) -> Block {
 #[target_feature(enable = "avx2,fma,f16c")]
 fn unpack_iq4_xs(b: &[&[u8; 136]; 8]) -> Block {
     Block {
-        groups: std::array::from_fn(|g| {
+        groups: array!([[_mm256_setzero_si256(); 8]; 8], g => {
             quads::look_up(&iq4_nl::LEVELS, quads::nibbles(b, 8 + 16 * g))
         }),
-        scales: halves(twice(&b.map(iq4_xs::scales))),
+        scales: halves(twice(&array!([[0; 8]; 8], r => iq4_xs::scales(b[r])))),
         mins: None,
         d: quads::f16s(b, 0),
         m: None,

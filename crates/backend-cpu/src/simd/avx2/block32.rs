@@ -5,7 +5,7 @@
 
 use std::arch::x86_64::*;
 
-use super::quads::{self, Group};
+use super::quads::{self, Group, array};
 use crate::kernels::quant::Q8_0Row;
 use crate::kernels::quant::{iq4_nl, mxfp4};
 
@@ -27,13 +27,14 @@ fn chains<const BYTES: usize, const CHAIN: usize, const SIGNED: bool, const OFFS
     acc: &mut [[f32; 8]],
     unpack: impl Fn(&[&[u8; BYTES]; 8]) -> Block,
 ) {
-    let rows: [&[[u8; BYTES]]; 8] = rows.map(|row| row.as_chunks::<BYTES>().0);
+    let rows = array!([&[][..]; 8], r => rows[r].as_chunks::<BYTES>().0);
     let ones = [_mm256_set1_epi16(1); 2];
     for b in 0..rows[0].len() {
-        let blocks: [&[u8; BYTES]; 8] = std::array::from_fn(|r| &rows[r][b]);
+        let blocks = array!([&rows[0][b]; 8], r => &rows[r][b]);
+        quads::prefetch(&rows, b);
         let block = unpack(&blocks);
         for (x, acc) in xs.iter().zip(acc.iter_mut()) {
-            let mut sum = quads::dot::<CHAIN, SIGNED>(&block.w, &x.q[b], ones);
+            let mut sum = quads::dot::<CHAIN, SIGNED>(&block.w, &x.quads[b], ones);
             if OFFSET != 0 {
                 sum = _mm256_sub_epi32(sum, _mm256_set1_epi32(OFFSET * x.sums[b]));
             }
@@ -93,10 +94,10 @@ formats! {
 #[target_feature(enable = "avx2,fma,f16c")]
 fn five_bits<const BYTES: usize>(blocks: &[&[u8; BYTES]; 8], at: usize) -> Group {
     let low = quads::nibbles(blocks, at + 4);
-    let top: [i32; 8] = std::array::from_fn(|r| i32::from_le_bytes(quads::field(blocks[r], at)));
-    let top = _mm256_setr_epi32(top[0], top[1], top[2], top[3], top[4], top[5], top[6], top[7]);
+    let top = array!([0; 8], r => i32::from_le_bytes(quads::field(blocks[r], at)));
+    let top = quads::lanes(&top);
     let bits = [_mm256_set1_epi32(0x0804_0201), _mm256_set1_epi32(0x8040_2010_u32.cast_signed())];
-    std::array::from_fn(|q| {
+    array!([low[0]; 8], q => {
         // Byte q / 2 of each lane's u32 to all four bytes; bit 4 (q % 2) + i of it belongs to byte i.
         let pick = _mm256_set_epi32(12, 8, 4, 0, 12, 8, 4, 0);
         let pick = _mm256_add_epi32(pick, _mm256_set1_epi32(q as i32 / 2));
@@ -112,6 +113,6 @@ fn five_bits<const BYTES: usize>(blocks: &[&[u8; BYTES]; 8], at: usize) -> Group
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn half_scales(blocks: &[&[u8; 17]; 8]) -> __m256 {
-    let d: [f32; 8] = std::array::from_fn(|r| mxfp4::half_scale(blocks[r][0]));
+    let d = array!([0.0; 8], r => mxfp4::half_scale(blocks[r][0]));
     quads::load_sums(&d)
 }

@@ -7,6 +7,19 @@
 
 use std::arch::x86_64::*;
 
+/// An array by index. A closure given to `std::array::from_fn` would not be inlined: that function is not compiled for
+/// these features.
+macro_rules! array {
+    ([$start:expr; $n:expr], $i:ident => $value:expr) => {{
+        let mut array = [$start; $n];
+        for $i in 0..$n {
+            array[$i] = $value;
+        }
+        array
+    }};
+}
+pub(super) use array;
+
 /// A group of 32 values of eight rows.
 pub(super) type Group = [__m256i; 8];
 
@@ -23,11 +36,10 @@ pub(super) fn load16<const BYTES: usize>(block: &[u8; BYTES], at: usize) -> __m1
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn quads<const BYTES: usize>(blocks: &[&[u8; BYTES]; 8], at: usize) -> [__m256i; 4] {
-    let pair = |r: usize| {
+    let rows = array!([_mm256_setzero_si256(); 4], r => {
         let low = _mm256_castsi128_si256(load16(blocks[r], at));
         _mm256_inserti128_si256::<1>(low, load16(blocks[r + 4], at))
-    };
-    let rows = [pair(0), pair(1), pair(2), pair(3)];
+    });
     let a = _mm256_unpacklo_epi32(rows[0], rows[1]);
     let b = _mm256_unpackhi_epi32(rows[0], rows[1]);
     let c = _mm256_unpacklo_epi32(rows[2], rows[3]);
@@ -75,10 +87,18 @@ pub(super) fn bytes<const BYTES: usize>(blocks: &[&[u8; BYTES]; 8], at: usize) -
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn f16s<const BYTES: usize>(blocks: &[&[u8; BYTES]; 8], at: usize) -> __m256 {
-    let bits: [u16; 8] = std::array::from_fn(|r| u16::from_le_bytes(field(blocks[r], at)));
+    let bits = array!([0; 8], r => u16::from_le_bytes(field(blocks[r], at)));
     // SAFETY: reads the 16 bytes of the array, at any alignment.
     let bits = unsafe { _mm_loadu_si128(bits.as_ptr().cast()) };
     _mm256_cvtph_ps(bits)
+}
+
+/// Eight i32 as a vector.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn lanes(numbers: &[i32; 8]) -> __m256i {
+    // SAFETY: reads the 32 bytes of the array, at any alignment.
+    unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) }
 }
 
 /// The `N` bytes at `at`.
@@ -94,22 +114,21 @@ pub(super) fn look_up(table: &[i8; 16], indices: Group) -> Group {
     // SAFETY: reads the 16 bytes of the array, at any alignment.
     let table = unsafe { _mm_loadu_si128(table.as_ptr().cast()) };
     let table = _mm256_broadcastsi128_si256(table);
-    indices.map(|index| _mm256_shuffle_epi8(table, index))
+    array!([table; 8], q => _mm256_shuffle_epi8(table, indices[q]))
 }
 
-/// Sum over a group of `scale · w · x` in each row's lane. The weights are unsigned, or signed bytes if `SIGNED`;
+/// Sum over a group of `scale · w · x` in each row's lane; `x` is 32 bytes, read as quads. The weights are unsigned, or signed bytes if `SIGNED`;
 /// `CHAIN` products of quads may be added in 16 bits before they are widened. `scales` are pairs of i16, those of
 /// values 0…15 and 16…31.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn dot<const CHAIN: usize, const SIGNED: bool>(
     w: &Group,
-    x: &[i8; 32],
+    x: &[i32; 8],
     scales: [__m256i; 2],
 ) -> __m256i {
-    let x = x.as_chunks::<4>().0;
     let product = |q: usize| {
-        let x = _mm256_set1_epi32(i32::from_ne_bytes(x[q].map(i8::cast_unsigned)));
+        let x = _mm256_set1_epi32(x[q]);
         if SIGNED {
             // |w| · (x with the sign of w): at most 128 · 127 twice, which fits 16 bits.
             _mm256_maddubs_epi16(_mm256_abs_epi8(w[q]), _mm256_sign_epi8(x, w[q]))
@@ -126,6 +145,18 @@ pub(super) fn dot<const CHAIN: usize, const SIGNED: bool>(
         sum = _mm256_add_epi32(sum, _mm256_madd_epi16(words, scales[first / 4]));
     }
     sum
+}
+
+/// Fetches the next eight rows ahead of time, a block's share at a time: they follow each other in memory, while eight
+/// short rows read side by side are too many streams for the processor to foresee.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn prefetch<const BYTES: usize>(rows: &[&[[u8; BYTES]]; 8], b: usize) {
+    let ahead = (rows[0].len() + b) * 8 * BYTES;
+    let first = rows[0].as_ptr().cast::<i8>().wrapping_add(ahead);
+    for line in (0..8 * BYTES).step_by(64) {
+        _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(line));
+    }
 }
 
 /// The eight sums of one token so far.
