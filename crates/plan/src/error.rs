@@ -30,12 +30,13 @@ pub enum Error {
     },
     /// A value that crosses to another device has the wrong size there.
     #[error(
-        "value {value} crosses to {target}: expected {expected} bytes for the step's rows, found {found}"
+        "value {value} crosses to {target}: expected {expected} bytes for the step's rows, \
+         found {found}"
     )]
     Boundary {
         /// The value.
         value: u32,
-        /// The device it goes to.
+        /// The device it goes to, or the host.
         target: String,
         /// Bytes of its type at the step's rows.
         expected: usize,

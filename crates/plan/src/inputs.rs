@@ -1,6 +1,6 @@
 //! What a step brings: token ids, positions, cache slots, page tables, attention work.
 
-use minfer_graph::{Counts, StepShape, Work};
+use minfer_graph::{Counts, PAGE_POSITIONS, PARTITION_POSITIONS, StepShape, Work};
 
 use crate::error::InputError;
 
@@ -77,7 +77,7 @@ impl Inputs {
         all_in_range("positions", bounds.context, &self.positions)?;
         all_in_range("output_rows", tokens, &self.output_rows)?;
         for (group, (inputs, pages)) in self.groups.iter().zip(&bounds.pool_pages).enumerate() {
-            let slots = pages * minfer_graph::PAGE_POSITIONS;
+            let slots = pages * PAGE_POSITIONS;
             exactly(&format!("slots.{group}"), tokens, inputs.slots.len())?;
             all_in_range(&format!("slots.{group}"), slots, &inputs.slots)?;
             let name = format!("pages.{group}");
@@ -116,15 +116,19 @@ fn check_work(
     if work.sequence < 0 || work.sequence as usize >= tables {
         return Err(format!("page table {} of {tables}", work.sequence));
     }
-    let positions = shape.pages * minfer_graph::PAGE_POSITIONS;
-    let aligned = work.kv_start >= 0
-        && (work.kv_start as usize).is_multiple_of(minfer_graph::PARTITION_POSITIONS);
+    let positions = shape.pages * PAGE_POSITIONS;
+    let aligned =
+        work.kv_start >= 0 && (work.kv_start as usize).is_multiple_of(PARTITION_POSITIONS);
     if !aligned || work.kv_start > work.kv_end || !within(work.kv_end, positions) {
         return Err(format!(
             "KV positions {}..{} of {positions}, from a multiple of {}",
-            work.kv_start,
-            work.kv_end,
-            minfer_graph::PARTITION_POSITIONS
+            work.kv_start, work.kv_end, PARTITION_POSITIONS
+        ));
+    }
+    if work.slot >= 0 && (work.kv_end - work.kv_start) as usize > PARTITION_POSITIONS {
+        return Err(format!(
+            "a partial result over {} KV positions, at most {PARTITION_POSITIONS}",
+            work.kv_end - work.kv_start
         ));
     }
     let slots_end = i64::from(work.slot) + i64::from(work.rows);

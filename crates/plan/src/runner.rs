@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use minfer_graph::{Counts, OutputKind, ValueId};
+use minfer_graph::{Counts, Graph, OutputKind, ValueId};
 
 use crate::device::{Device, Done, Limit, LoadedSplit, StateHandle, Ticket};
 use crate::error::{DeviceError, Error};
@@ -64,9 +64,10 @@ impl Runner {
         devices: &mut [Box<dyn Device>],
         inputs: Arc<Inputs>,
     ) -> Result<RunTicket, Error> {
-        let split = &self.program.splits[0];
+        let first = self.program.splits.first().zip(self.loaded.first());
+        let (split, loaded) = first.ok_or_else(|| unknown("split", 0))?;
         let device = &mut devices[split.target.0 as usize];
-        let first = device.submit(self.loaded[0], inputs.clone(), &[])?;
+        let first = device.submit(*loaded, inputs.clone(), &[])?;
         Ok(RunTicket { first, inputs })
     }
 
@@ -113,17 +114,28 @@ fn imports<'a>(
         .imports
         .iter()
         .map(|value| {
-            let ty = split.graph.ty(*value);
-            let expected = ty.rows.live(counts) * ty.row_bytes();
             let bytes = crossing.get(value).map_or(&[][..], Vec::as_slice);
-            if bytes.len() == expected {
-                return Ok(bytes);
-            }
-            let target = &devices[split.target.0 as usize];
-            let target = target.target().caps().name.clone();
-            Err(Error::Boundary { value: value.0, target, expected, found: bytes.len() })
+            let target = devices[split.target.0 as usize].target();
+            sized(&split.graph, *value, counts, bytes, &target.caps().name)
         })
         .collect()
+}
+
+/// `bytes`, if they are as many as the value has at the step's rows.
+fn sized<'b>(
+    graph: &Graph,
+    value: ValueId,
+    counts: &Counts,
+    bytes: &'b [u8],
+    target: &str,
+) -> Result<&'b [u8], Error> {
+    let ty = graph.ty(value);
+    let expected = ty.rows.live(counts) * ty.row_bytes();
+    if bytes.len() == expected {
+        return Ok(bytes);
+    }
+    let (value, target) = (value.0, target.to_string());
+    Err(Error::Boundary { value, target, expected, found: bytes.len() })
 }
 
 /// Results of a finished step, read in place from the devices that hold them.
@@ -177,6 +189,7 @@ impl StepOutputs<'_> {
         let output = self.program.outputs.iter().find(|output| output.kind == kind);
         let output = output.ok_or_else(|| unknown("output of this program", kind as u32))?;
         let bytes = self.value(output.value)?;
+        let bytes = sized(&self.program.graph, output.value, &self.counts, bytes, "the host")?;
         bytemuck::try_cast_slice(bytes).map_err(|_| unknown("aligned output", output.value.0))
     }
 }

@@ -116,10 +116,12 @@ pub(crate) fn fuse(draft: &mut Draft<'_>, fusions: &[Fusion]) -> Result<(), Erro
     for &fusion in fusions {
         let mut index = 0;
         while index < draft.graph.nodes.len() {
-            if !matches_kind(fusion, &draft.graph.nodes[index].op) || !try_at(draft, fusion, index)
-            {
-                index += 1;
-            }
+            let swallowed = match matches_kind(fusion, &draft.graph.nodes[index].op) {
+                true => try_at(draft, fusion, index).unwrap_or(0),
+                false => 0,
+            };
+            // Swallowed nodes lay before this one: what follows has moved up.
+            index = index + 1 - swallowed;
         }
         draft.graph.verify()?;
     }
@@ -138,12 +140,12 @@ fn matches_kind(fusion: Fusion, op: &Op) -> bool {
     }
 }
 
-/// Fuses at one node; gives whether it did.
-fn try_at(draft: &mut Draft<'_>, fusion: Fusion, index: usize) -> bool {
+/// Fuses at one node; gives how many nodes before it that took, if it did.
+fn try_at(draft: &mut Draft<'_>, fusion: Fusion, index: usize) -> Option<usize> {
     let view = View::new(&draft.graph);
-    let Some(found) = fusion.find(&view, index) else { return false };
+    let found = fusion.find(&view, index)?;
     if found.swallowed.iter().any(|&n| draft.placed[n] != draft.placed[index]) {
-        return false;
+        return None;
     }
     let last = view.node(index);
     let node = Node {
@@ -154,19 +156,17 @@ fn try_at(draft: &mut Draft<'_>, fusion: Fusion, index: usize) -> bool {
         name: last.name.clone(),
     };
     if used_between(&draft.graph, &found.swallowed, index) {
-        return false;
+        return None;
     }
-    if draft.target(index).lower(&draft.graph, &node).is_err() {
-        return false;
-    }
+    draft.target(index).lower(&draft.graph, &node).ok()?;
     draft.graph.nodes[index] = node;
     let mut swallowed = found.swallowed;
     swallowed.sort_unstable_by(|a, b| b.cmp(a));
-    for n in swallowed {
+    for &n in &swallowed {
         draft.graph.nodes.remove(n);
         draft.placed.remove(n);
     }
-    true
+    Some(swallowed.len())
 }
 
 /// Whether a node that stays reads a swallowed node's result before the composite would define it.
