@@ -34,9 +34,9 @@ impl Case {
         let mut random = Random(3);
         for index in 0..REQUESTS {
             // Two beginnings, so that later requests find pages of earlier ones.
-            let mut tokens = prompt(random.below(2) as u64, random.between(1, 80));
+            let mut tokens = prompt(random.below(2) as u64, random.between(1, 64));
             tokens.extend(prompt(100 + index as u64, random.below(12)));
-            let mut request = greedy(tokens, random.between(1, 60));
+            let mut request = greedy(tokens, random.between(1, 40));
             if random.below(2) == 0 {
                 request.sampling =
                     Params { seed: index as u64, temperature: 1.0, ..Params::default() };
@@ -68,7 +68,7 @@ struct Seen {
 
 fn run_schedule(case: &Case, seed: u64, threads: usize, seen: &mut Seen) {
     let mut random = Random(seed);
-    let batch = [1, 7, 32, 64, 500][random.below(5)];
+    let batch = [2, 7, 32, 64, 500][random.below(5)];
     let options = EngineOptions {
         threads,
         batch,
@@ -82,10 +82,9 @@ fn run_schedule(case: &Case, seed: u64, threads: usize, seen: &mut Seen) {
         (0..random.between(1, 8)).map(|_| random.below(REQUESTS)).collect();
     let mut running: BTreeMap<SequenceId, usize> = BTreeMap::new();
     while !waiting.is_empty() || !engine.is_idle() {
-        if engine.is_idle() || random.below(3) == 0 {
-            if let Some(index) = waiting.pop() {
-                running.insert(engine.submit(case.solo[index].0.clone()).unwrap(), index);
-            }
+        let arrives = engine.is_idle() || random.below(3) == 0;
+        if arrives && let Some(index) = waiting.pop() {
+            running.insert(engine.submit(case.solo[index].0.clone()).unwrap(), index);
         }
         if random.below(200) == 0
             && let Some(id) = running.keys().next_back()
