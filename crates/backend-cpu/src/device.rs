@@ -212,6 +212,3 @@ impl Device for Cpu {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests;

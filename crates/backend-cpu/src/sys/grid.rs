@@ -115,6 +115,9 @@ impl<T> Rectangle<'_, T> {
     }
 }
 
+/// Work on one rectangle of a numbered grid, with the worker's room.
+type Fill<'a, T> = dyn Fn(usize, Rectangle<'_, T>, &mut [f32]) + Sync + 'a;
+
 impl Workers<'_> {
     /// Runs `task(grid, rectangle, room)` for every rectangle of every grid. `room` is divided among the workers:
     /// a task gets its worker's part, with whatever was left in it.
@@ -122,7 +125,7 @@ impl Workers<'_> {
         &self,
         grids: &[Grid<'_, T>],
         room: &mut [f32],
-        task: &(dyn Fn(usize, Rectangle<'_, T>, &mut [f32]) + Sync),
+        task: &Fill<'_, T>,
     ) -> Result<(), Fault> {
         let share = room.len() / self.pool.workers();
         let rooms = Grid::new(

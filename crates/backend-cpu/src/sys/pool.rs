@@ -30,9 +30,12 @@ pub(crate) enum Fault {
     Failed(String),
 }
 
+/// Work on one task: the worker's number and the task's.
+type Task<'a> = dyn Fn(usize, usize) + Sync + 'a;
+
 /// One launch, on the caller's stack.
 struct Job<'a> {
-    task: &'a (dyn Fn(usize, usize) + Sync),
+    task: &'a Task<'a>,
     tasks: usize,
     next: AtomicUsize,
     panic: Mutex<Option<String>>,
@@ -88,7 +91,7 @@ impl Pool {
         let job = ptr::from_ref(job).cast::<Job<'static>>().cast_mut();
         self.shared.job.store(job, Ordering::Release);
         let number = self.shared.gate.load(Ordering::Relaxed) / NUMBER;
-        self.shared.gate.store(number.wrapping_add(1) * NUMBER | OPEN, Ordering::SeqCst);
+        self.shared.gate.store((number.wrapping_add(1) * NUMBER) | OPEN, Ordering::SeqCst);
         fence(Ordering::SeqCst);
         for (asleep, thread) in self.shared.asleep.iter().zip(&self.threads) {
             if asleep.load(Ordering::Relaxed) && asleep.swap(false, Ordering::Relaxed) {
@@ -125,11 +128,7 @@ impl Drop for Pool {
 
 impl Workers<'_> {
     /// Runs `task(worker, index)` for each index below `tasks`, each once, on any worker.
-    pub(crate) fn run(
-        &self,
-        tasks: usize,
-        task: &(dyn Fn(usize, usize) + Sync),
-    ) -> Result<(), Fault> {
+    pub(crate) fn run(&self, tasks: usize, task: &Task<'_>) -> Result<(), Fault> {
         let job = Job { task, tasks, next: AtomicUsize::new(0), panic: Mutex::new(None) };
         let shared_out = tasks > 1 && self.pool.workers() > 1;
         if shared_out {
