@@ -22,11 +22,27 @@ struct Compiler {
     /// OpenMP is llama.cpp's default; clang's would need a run-time library of its own, and
     /// ggml's own threads take its place.
     features: &'static [&'static str],
+    /// gcc before 14 tells its optimizer only of the first bytes that `ldtilecfg` reads, so that
+    /// the rest of a tile configuration may be dropped: ggml's AMX kernels then end in an illegal
+    /// instruction. They stay out of that build; clang's has them.
+    flags: &'static str,
 }
 
 const COMPILERS: [Compiler; 2] = [
-    Compiler { name: "llama.cpp gcc", c: "gcc", cpp: "g++", features: &["--features", "openmp"] },
-    Compiler { name: "llama.cpp clang-19", c: "clang-19", cpp: "clang++-19", features: &[] },
+    Compiler {
+        name: "llama.cpp gcc",
+        c: "gcc",
+        cpp: "g++",
+        features: &["--features", "openmp"],
+        flags: "-U__AMX_INT8__",
+    },
+    Compiler {
+        name: "llama.cpp clang-19",
+        c: "clang-19",
+        cpp: "clang++-19",
+        features: &[],
+        flags: "",
+    },
 ];
 
 const PYTHON_TOOLS: [&str; 2] = ["cmake==3.31.6", "libclang==18.1.1"];
@@ -100,6 +116,8 @@ fn build(compiler: &Compiler, folder: &Path, python: &Path) -> Result<PathBuf> {
             .env("RUSTFLAGS", "-C target-cpu=native")
             .env("CC", compiler.c)
             .env("CXX", compiler.cpp)
+            .env("CFLAGS", compiler.flags)
+            .env("CXXFLAGS", compiler.flags)
             .env("CMAKE", tools.join("cmake"))
             .env("LIBCLANG_PATH", libclang.trim())
             .env("BINDGEN_EXTRA_CLANG_ARGS", format!("-I{}", headers.trim())),
