@@ -1,7 +1,7 @@
 //! Which devices this build has; the one place that knows.
 //!
-//! `Auto` takes the first that is there, in the order Metal, CUDA, CPU. A device that was named and is not there is
-//! an error: work never moves to another device on its own.
+//! `Auto` takes the first that is there, in the order Metal, CUDA, CPU. A device that was named and
+//! is not there is an error: work never moves to another device on its own.
 
 use std::fmt;
 use std::str::FromStr;
@@ -106,8 +106,8 @@ pub fn available(threads: usize) -> Vec<DeviceSummary> {
         .collect()
 }
 
-/// Opens the devices of a choice: the one that was asked for, and after an accelerator the CPU that takes the layers
-/// which do not go there.
+/// Opens the devices of a choice: the one that was asked for, and after an accelerator the CPU that
+/// takes the layers which do not go there.
 pub fn open(choice: DeviceChoice, threads: usize) -> Result<Vec<Box<dyn Device>>, Error> {
     match choice {
         DeviceChoice::Auto | DeviceChoice::Cpu => Ok(vec![cpu(threads)?]),

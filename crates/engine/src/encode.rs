@@ -1,8 +1,8 @@
 //! Prompts from pieces of text, some trusted to hold control tokens and some not.
 //!
-//! Pieces are joined before they are cut into words, so that the ids are those of the whole text; only control
-//! tokens are looked for in each piece alone, and only in trusted ones. A user's text never becomes one, not even
-//! together with the text beside it.
+//! Pieces are joined before they are cut into words, so that the ids are those of the whole text;
+//! only control tokens are looked for in each piece alone, and only in trusted ones. A user's text
+//! never becomes one, not even together with the text beside it.
 
 use std::collections::HashMap;
 
@@ -80,8 +80,8 @@ fn push_text(runs: &mut Vec<Run>, text: &str) {
 }
 
 impl Engine {
-    /// The ids of a prompt: those of the pieces, after the begin token where the model's rule wants one and the text
-    /// does not already start with it.
+    /// The ids of a prompt: those of the pieces, after the begin token where the model's rule wants
+    /// one and the text does not already start with it.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`].

@@ -26,7 +26,8 @@ use crate::stop::StopText;
 const STOPS_MAX: usize = 64;
 const STOP_BYTES_MAX: usize = 4096;
 
-/// A loaded model that serves requests. Not for sharing between threads: whoever owns it calls [`Engine::step`].
+/// A loaded model that serves requests. Not for sharing between threads: whoever owns it calls
+/// [`Engine::step`].
 pub struct Engine {
     pub(crate) file: File,
     pub(crate) model: Model,
@@ -103,7 +104,8 @@ impl Engine {
     /// Takes a request in; its tokens come from [`Engine::step`].
     ///
     /// # Errors
-    /// A prompt that can never fit, ids outside the vocabulary, parameters or a grammar that are refused.
+    /// A prompt that can never fit, ids outside the vocabulary, parameters or a grammar that are
+    /// refused.
     pub fn submit(&mut self, request: Request) -> Result<SequenceId, Error> {
         let vocabulary = self.model.config().vocabulary;
         if let Some(id) = request.prompt.iter().find(|id| **id as usize >= vocabulary) {
@@ -143,7 +145,8 @@ impl Engine {
         Ok(id)
     }
 
-    /// Ends a sequence; `false` when it is not known or has ended. The news comes from the next step.
+    /// Ends a sequence; `false` when it is not known or has ended. The news comes from the next
+    /// step.
     pub fn cancel(&mut self, id: SequenceId) -> bool {
         let live = self.live.get(&id);
         live.map(|live| live.limits.canceller.cancel()).is_some()

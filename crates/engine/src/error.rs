@@ -57,7 +57,10 @@ pub enum Error {
         found: String,
     },
     /// Bytes of the mapped file were lost while in use; results computed from them are not used.
-    #[error("{}: the file changed or its disk failed while it was in use; load it again", path.display())]
+    #[error(
+        "{}: the file changed or its disk failed while it was in use; load it again",
+        path.display()
+    )]
     Faulted {
         /// The file.
         path: PathBuf,
@@ -67,7 +70,8 @@ pub enum Error {
     UnknownSequence(SequenceId),
     /// Running sequences hold the pages that scoring or tracing would need.
     #[error(
-        "no free page for position {position} of {last}: wait for running requests, or load with more KV pages"
+        "no free page for position {position} of {last}: \
+         wait for running requests, or load with more KV pages"
     )]
     Pages {
         /// The position that found no page.

@@ -13,7 +13,8 @@ pub enum Event {
         sequence: SequenceId,
         /// Its id; an end token is given out like any other.
         id: u32,
-        /// Text that is now certain: whole characters, nothing that may be part of a stop string. Often empty.
+        /// Text that is now certain: whole characters, nothing that may be part of a stop string.
+        /// Often empty.
         text: String,
         /// Natural log-probability in the model's own distribution.
         logprob: f32,

@@ -6,11 +6,12 @@ use crate::event::{Completion, Event};
 use crate::sequence::Request;
 
 impl Engine {
-    /// Runs a request to its end; `on_event` gets its news as they come. Other sequences advance beside it, and their
-    /// news is given by the next [`Engine::step`].
+    /// Runs a request to its end; `on_event` gets its news as they come. Other sequences advance
+    /// beside it, and their news is given by the next [`Engine::step`].
     ///
     /// # Errors
-    /// As [`Engine::submit`] and [`Engine::step`]. A request that fails on its way is a completion with that reason.
+    /// As [`Engine::submit`] and [`Engine::step`]. A request that fails on its way is a completion
+    /// with that reason.
     pub fn generate(
         &mut self,
         request: Request,

@@ -68,8 +68,8 @@ impl Engine {
         })
     }
 
-    /// Runs a text in one step and gives out the value of every node, in execution order. The prefix cache is neither
-    /// used nor filled.
+    /// Runs a text in one step and gives out the value of every node, in execution order. The
+    /// prefix cache is neither used nor filled.
     ///
     /// # Errors
     /// As [`Engine::score_chunked`]; the text must fit one step.

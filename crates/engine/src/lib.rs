@@ -1,19 +1,23 @@
 //! Sequences in, tokens out: the library API of minfer.
 //!
-//! [`Engine::load`] makes a model ready on its devices; [`Engine::submit`] hands it a prompt; [`Engine::step`] advances
-//! every running sequence and gives out what was found. One call is one step: schedule, run, postprocess. The only
-//! way back in the data's path is from a sampled token to its sequence, and it is here.
+//! [`Engine::load`] makes a model ready on its devices; [`Engine::submit`] hands it a prompt;
+//! [`Engine::step`] advances every running sequence and gives out what was found. One call is one
+//! step: schedule, run, postprocess. The only way back in the data's path is from a sampled token
+//! to its sequence, and it is here.
 //!
-//! Bookkeeping ([`scheduler`], [`kv`]) is integers alone, with no model and no device, and is tested so.
+//! Bookkeeping ([`scheduler`], [`kv`]) is integers alone, with no model and no device, and is
+//! tested so.
 //!
 //! Invariants:
-//! - What a sequence gives depends on its request alone, never on what runs beside it, on how its prompt was cut, or
-//!   on whether pages came from the prefix cache (on devices that are batch invariant).
+//! - What a sequence gives depends on its request alone, never on what runs beside it, on how its
+//!   prompt was cut, or on whether pages came from the prefix cache (on devices that are batch
+//!   invariant).
 //! - No context shift: a sequence whose context is full ends and says so.
-//! - No request, file or device failure ends the process: the requests concerned fail with the reason, and the next
-//!   ones run.
+//! - No request, file or device failure ends the process: the requests concerned fail with the
+//!   reason, and the next ones run.
 //!
-//! Not here: chat templates, HTTP, the terminal, the environment, clocks (the engine is handed one).
+//! Not here: chat templates, HTTP, the terminal, the environment, clocks (the engine is handed
+//! one).
 
 mod batch;
 mod clock;

@@ -30,8 +30,8 @@ impl Engine {
     /// Opens a file and loads it.
     ///
     /// # Errors
-    /// The file is damaged, not a model that runs here, or does not fit; the device is not there; an option is out of
-    /// its range.
+    /// The file is damaged, not a model that runs here, or does not fit; the device is not there;
+    /// an option is out of its range.
     pub fn load(path: &Path, options: EngineOptions) -> Result<Engine, Error> {
         options.validate()?;
         let how = OpenOptions { mmap: options.mmap, mlock: options.mlock };
@@ -47,7 +47,8 @@ impl Engine {
         Engine::build(file, devices, None, options)
     }
 
-    /// Loads an open file on given devices, layer by layer as `placement` says (its targets are indices of `devices`).
+    /// Loads an open file on given devices, layer by layer as `placement` says (its targets are
+    /// indices of `devices`).
     ///
     /// # Errors
     /// As [`Engine::load`].
@@ -160,8 +161,9 @@ impl Loaded {
     }
 }
 
-/// Where the layers go, and why. Of two devices the first is an accelerator: it takes the last `gpu_layers` layers
-/// (all of them by default), and the head when that is more than there are or not said.
+/// Where the layers go, and why. Of two devices the first is an accelerator: it takes the last
+/// `gpu_layers` layers (all of them by default), and the head when that is more than there are or
+/// not said.
 pub fn place(
     layers: usize,
     kinds: &[DeviceKind],
@@ -183,8 +185,9 @@ pub fn place(
     (placement, placed)
 }
 
-/// The scheduler's limits: every pool holds what one sequence of the whole context needs, and a page more for each
-/// that may run; a windowed pool no more than its sequences can hold, and one more of them for the prefix cache.
+/// The scheduler's limits: every pool holds what one sequence of the whole context needs, and a
+/// page more for each that may run; a windowed pool no more than its sequences can hold, and one
+/// more of them for the prefix cache.
 fn scheduling(states: &[StateDecl], trained: usize, options: &EngineOptions) -> Config {
     let context = options.context.unwrap_or(trained.min(CONTEXT_DEFAULT));
     if context > trained {

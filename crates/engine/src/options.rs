@@ -27,8 +27,8 @@ const THREADS_MAX: usize = 1024;
 pub struct EngineOptions {
     /// Where the model runs.
     pub device: DeviceChoice,
-    /// Layers on an accelerator, the last ones first; `None` for all of them. One more than the model has layers
-    /// places its head there too.
+    /// Layers on an accelerator, the last ones first; `None` for all of them. One more than the
+    /// model has layers places its head there too.
     pub gpu_layers: Option<usize>,
     /// Worker threads of the CPU.
     pub threads: usize,
@@ -40,7 +40,8 @@ pub struct EngineOptions {
     pub chunk: Option<usize>,
     /// Stored types of the KV cache; the exact path takes f32.
     pub kv: KvTypes,
-    /// Pages of the pool of a KV group without a window; `None` for one whole context and a page per sequence.
+    /// Pages of the pool of a KV group without a window; `None` for one whole context and a page
+    /// per sequence.
     pub kv_pages: Option<usize>,
     /// The exact path: activations stay f32, and so does the KV cache.
     pub exact: bool,

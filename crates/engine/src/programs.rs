@@ -1,4 +1,5 @@
-//! The programs of an engine: one per bucket of step shapes, planned and loaded when first needed, then kept.
+//! The programs of an engine: one per bucket of step shapes, planned and loaded when first needed,
+//! then kept.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +14,8 @@ use minfer_plan::{
 use crate::error::Error;
 use crate::kv::PageCopy;
 
-/// Partial results that attention may keep in a step at most: work for many threads, and bounded memory.
+/// Partial results that attention may keep in a step at most: work for many threads, and bounded
+/// memory.
 const PARTIALS_MAX: usize = 64;
 
 /// A bucket, and whether every value of it is kept for a trace.

@@ -24,7 +24,8 @@ pub(crate) struct Sampled {
     pub(crate) text: String,
     pub(crate) logprob: f32,
     pub(crate) top: Vec<(u32, f32)>,
-    /// Whether it ends the generation: an end token, a stop string, a grammar with nothing left to say.
+    /// Whether it ends the generation: an end token, a stop string, a grammar with nothing left to
+    /// say.
     pub(crate) stops: bool,
 }
 

@@ -26,12 +26,12 @@ impl Engine {
         self.score_chunked(tokens, self.options.batch, &|position| position >= from, sink)
     }
 
-    /// Logits after each position that is `wanted`, computed in steps of at most `chunk` tokens and as many rows of
-    /// logits as a step has.
+    /// Logits after each position that is `wanted`, computed in steps of at most `chunk` tokens and
+    /// as many rows of logits as a step has.
     ///
     /// # Errors
-    /// Tokens that do not fit the context or the vocabulary, a chunk of 0, no free pages beside running sequences, a
-    /// device that fails (running sequences fail with it).
+    /// Tokens that do not fit the context or the vocabulary, a chunk of 0, no free pages beside
+    /// running sequences, a device that fails (running sequences fail with it).
     pub fn score_chunked(
         &mut self,
         tokens: &[u32],

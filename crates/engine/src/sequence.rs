@@ -1,4 +1,5 @@
-//! A request while it runs: sampler, grammar, text, limits. Its tokens and pages are the scheduler's.
+//! A request while it runs: sampler, grammar, text, limits. Its tokens and pages are the
+//! scheduler's.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +36,8 @@ pub struct Request {
     pub show_special: bool,
 }
 
-/// Ends a sequence from any thread: at the next step, or inside the running one when that works on its prompt.
+/// Ends a sequence from any thread: at the next step, or inside the running one when that works on
+/// its prompt.
 #[derive(Clone, Debug, Default)]
 pub struct Canceller(Arc<AtomicBool>);
 

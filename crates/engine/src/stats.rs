@@ -78,9 +78,10 @@ pub struct OpProfile {
 
 /// A 64-bit hash of rows of logits: equal bits, equal hash, on every machine.
 ///
-/// Eight lanes are 64-bit FNV-1a over 32-bit words: lane j starts with the offset basis plus j, and takes the words
-/// j, j + 8, j + 16, … of each row (the bits of its f32 values), row after row: `h = (h ^ word) · prime`. The value is
-/// the same step over the eight lanes in order, from the offset basis.
+/// Eight lanes are 64-bit FNV-1a over 32-bit words. Lane j starts with the offset basis plus j and
+/// takes words j, j + 8, j + 16, … of each row (the bits of its f32 values), row after row, by
+/// `h = (h ^ word) · prime`. The value is the same step over the lanes in order, from the offset
+/// basis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogitsHash([u64; LANES]);
 
@@ -113,3 +114,7 @@ impl LogitsHash {
 fn mix(hash: u64, word: u64) -> u64 {
     (hash ^ word).wrapping_mul(PRIME)
 }
+
+#[cfg(test)]
+#[path = "stats_tests.rs"]
+mod tests;

@@ -17,14 +17,15 @@ use crate::stats::OpProfile;
 type Choices = Vec<(SequenceId, Result<Sampled, Error>)>;
 
 impl Engine {
-    /// Advances every running sequence by one step; gives the news, nothing when there is nothing to do.
+    /// Advances every running sequence by one step; gives the news, nothing when there is nothing
+    /// to do.
     ///
-    /// What fails (a device, a sequence's numbers, the file under the weights) ends the sequences concerned with
-    /// [`FinishReason::Failed`]; others go on.
+    /// What fails (a device, a sequence's numbers, the file under the weights) ends the sequences
+    /// concerned with [`FinishReason::Failed`]; others go on.
     ///
     /// # Errors
-    /// The devices failed and could not be brought back. All sequences have failed; the next call gives that news, and
-    /// a later request tries the devices again.
+    /// The devices failed and could not be brought back. All sequences have failed; the next call
+    /// gives that news, and a later request tries the devices again.
     pub fn step(&mut self) -> Result<Vec<Event>, Error> {
         self.end_reached();
         if self.lost && !self.live.is_empty() {
@@ -137,8 +138,8 @@ impl Engine {
         batch::inputs(&rows, &self.programs.sizes.shape(key.bucket), &self.windows)
     }
 
-    /// Limits that may stop the step on its way: those of sequences whose prompts it works on, or of its only
-    /// sequence. A short step is not worth stopping for one of many.
+    /// Limits that may stop the step on its way: those of sequences whose prompts it works on, or
+    /// of its only sequence. A short step is not worth stopping for one of many.
     fn step_limits(&self, schedule: &Schedule) -> Vec<Limits> {
         let alone = schedule.rows.len() == 1;
         let rows = schedule.rows.iter().filter(|rows| alone || rows.count > 1);
@@ -212,7 +213,8 @@ impl Engine {
         Ok(())
     }
 
-    /// The devices failed and their KV pages with them: running sequences end, waiting ones may go on after.
+    /// The devices failed and their KV pages with them: running sequences end, waiting ones may go
+    /// on after.
     pub(crate) fn lose_devices(&mut self, error: &Error) -> Result<(), Error> {
         tracing::warn!(%error, "device failure");
         for id in self.scheduler.running().collect::<Vec<_>>() {

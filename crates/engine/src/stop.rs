@@ -12,8 +12,8 @@ impl StopText {
         StopText { stops, held: String::new() }
     }
 
-    /// Adds text; gives what is certain now, and whether a stop string has come up (the one that starts first; it
-    /// and all after it are dropped).
+    /// Adds text; gives what is certain now, and whether a stop string has come up (the one that
+    /// starts first; it and all after it are dropped).
     pub(crate) fn push(&mut self, text: &str) -> (String, bool) {
         self.held.push_str(text);
         let found = self.stops.iter().filter_map(|stop| self.held.find(stop.as_str())).min();

@@ -50,9 +50,14 @@ fn characters_of_several_bytes_are_kept_whole() {
 }
 
 proptest! {
-    /// However a text is cut, what comes out is the text before its first stop string, and never part of one.
+    /// However a text is cut, what comes out is the text before its first stop string, and never
+    /// part of one.
     #[test]
-    fn pieces_do_not_matter(text in "[ab]{0,24}", stops in prop::collection::vec("[ab]{1,5}", 1..4), cuts in prop::collection::vec(0usize..25, 0..6)) {
+    fn pieces_do_not_matter(
+        text in "[ab]{0,24}",
+        stops in prop::collection::vec("[ab]{1,5}", 1..4),
+        cuts in prop::collection::vec(0usize..25, 0..6),
+    ) {
         let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(text.len())).collect();
         cuts.extend([0, text.len()]);
         cuts.sort_unstable();
@@ -60,7 +65,8 @@ proptest! {
         let stops: Vec<&str> = stops.iter().map(String::as_str).collect();
         let first = |text: &str| stops.iter().filter_map(|stop| text.find(stop)).min();
         let (out, stopped) = run(&stops, &pieces);
-        // A stop string that is complete stops at once, even where a longer one could still start before it.
+        // A stop string that is complete stops at once, even where a longer one could still start
+        // before it.
         let end = cuts.iter().find(|cut| first(&text[..**cut]).is_some());
         prop_assert_eq!(stopped, end.is_some());
         let expected = end.map_or(&text[..], |end| &text[..first(&text[..*end]).unwrap()]);

@@ -1,9 +1,10 @@
 //! Page tables of sequences in every KV group, over the groups' pools and the prefix cache.
 //!
 //! Invariants:
-//! - A page that a sequence will write to has one reference: its own. A shared page is copied first.
-//! - A sequence holds, in a group without a window, the pages of all its positions; in a windowed group those that
-//!   its next position can still see, and what comes after.
+//! - A page that a sequence will write to has one reference: its own. A shared page is copied
+//!   first.
+//! - A sequence holds, in a group without a window, the pages of all its positions; in a windowed
+//!   group those that its next position can still see, and what comes after.
 //! - The prefix cache holds full pages alone, and only such whose positions are all stored.
 
 use minfer_graph::PAGE_POSITIONS;
@@ -93,7 +94,8 @@ impl Groups {
         }
     }
 
-    /// Forgets every page and the prefix cache, as after the devices lost their state. No sequence may hold pages.
+    /// Forgets every page and the prefix cache, as after the devices lost their state. No sequence
+    /// may hold pages.
     pub fn clear(&mut self) {
         self.prefix = Prefix::default();
         self.pools = self.pools.iter().map(|pool| Pool::new(pool.total())).collect();
@@ -119,12 +121,14 @@ impl Groups {
         &self.prefix
     }
 
-    /// Pages of a group that a sequence can have: free ones and those that only the prefix cache holds.
+    /// Pages of a group that a sequence can have: free ones and those that only the prefix cache
+    /// holds.
     pub fn available(&self, group: usize) -> usize {
         self.pools[group].free() + self.prefix.evictable(group, &self.pools[group])
     }
 
-    /// Pages that a sequence of `len` positions holds at most in a group, when it grows by `chunk` at most.
+    /// Pages that a sequence of `len` positions holds at most in a group, when it grows by `chunk`
+    /// at most.
     pub fn need(&self, group: usize, len: usize, chunk: usize) -> usize {
         let whole = len.div_ceil(PAGE_POSITIONS);
         match self.groups[group].window {
@@ -133,10 +137,11 @@ impl Groups {
         }
     }
 
-    /// The longest usable start of `tokens` in the prefix cache, which leaves at least one token to compute: whole
-    /// pages, or with `partial` all but the last token of a prompt whose every page is known (its last page is shared
-    /// and copied on write). It is shorter than what is known where a needed page is gone: all pages of groups
-    /// without a window are needed, and of the others those that the next position sees.
+    /// The longest usable start of `tokens` in the prefix cache, which leaves at least one token to
+    /// compute: whole pages, or with `partial` all but the last token of a prompt whose every page
+    /// is known (its last page is shared and copied on write). It is shorter than what is known
+    /// where a needed page is gone: all pages of groups without a window are needed, and of the
+    /// others those that the next position sees.
     pub fn hit(&self, tokens: &[u32], partial: bool) -> Hit {
         if !self.caching || tokens.is_empty() {
             return Hit::default();
@@ -178,8 +183,8 @@ impl Groups {
         tables.block = Some(last);
     }
 
-    /// Makes positions `from..to` of a sequence writable, and gives the end of what is: less than `to` when pages run
-    /// out. Pages that left the window of `from` are given back first.
+    /// Makes positions `from..to` of a sequence writable, and gives the end of what is: less than
+    /// `to` when pages run out. Pages that left the window of `from` are given back first.
     pub fn reserve(
         &mut self,
         tables: &mut Tables,
@@ -227,7 +232,8 @@ impl Groups {
         self.prefix.evict(group, whole, &mut self.pools).then(|| self.pools[group].take())?
     }
 
-    /// Tells the prefix cache which pages of a sequence are full now that `stored` of its tokens are stored.
+    /// Tells the prefix cache which pages of a sequence are full now that `stored` of its tokens
+    /// are stored.
     pub fn publish(&mut self, tables: &mut Tables, tokens: &[u32], stored: usize) {
         while self.caching && (tables.published + 1) * PAGE_POSITIONS <= stored {
             let index = tables.published;

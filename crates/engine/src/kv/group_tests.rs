@@ -61,7 +61,8 @@ fn a_hit_leaves_a_token_to_compute() {
 #[test]
 fn a_hit_shortens_to_what_all_groups_have() {
     let mut groups = groups(&[(FULL, 8), (Some(32), 4)]);
-    // 128 tokens leave the windowed pool no page to spare, so a second text evicts the oldest of the first there.
+    // 128 tokens leave the windowed pool no page to spare, so a second text evicts the oldest of
+    // the first there.
     store(&mut groups, &text(128));
     let other: Vec<u32> = (1000..1064).collect();
     store(&mut groups, &other);

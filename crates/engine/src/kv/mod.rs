@@ -1,5 +1,5 @@
-//! The paged KV cache as bookkeeping: which page holds which positions of which sequence. Integers alone; the pages'
-//! bytes are the devices'.
+//! The paged KV cache as bookkeeping: which page holds which positions of which sequence. Integers
+//! alone; the pages' bytes are the devices'.
 
 mod group;
 mod pages;

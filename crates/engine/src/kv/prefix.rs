@@ -1,8 +1,9 @@
-//! The prefix cache: a tree of token blocks, each as long as a page, with the pages that hold their K and V.
+//! The prefix cache: a tree of token blocks, each as long as a page, with the pages that hold their
+//! K and V.
 //!
-//! A block is found by its parent and its tokens, so a hit means that every token from the start is equal. A block's
-//! page in a group may be gone (evicted, or never kept); the block itself stays while it has pages, children or
-//! sequences that stand on it, and is removed after.
+//! A block is found by its parent and its tokens, so a hit means that every token from the start is
+//! equal. A block's page in a group may be gone (evicted, or never kept); the block itself stays
+//! while it has pages, children or sequences that stand on it, and is removed after.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -56,7 +57,8 @@ impl Prefix {
         self.blocks.get(&id)?.pages.get(group).copied().flatten()
     }
 
-    /// Marks a block and all above it as just used, so that no block outlives the use of one below it.
+    /// Marks a block and all above it as just used, so that no block outlives the use of one below
+    /// it.
     pub fn touch(&mut self, id: BlockId) {
         self.now += 1;
         let mut next = Some(id);
@@ -66,8 +68,8 @@ impl Prefix {
         }
     }
 
-    /// Adds a full block below `parent`, or finds it; pages it lacks are taken from `pages` (by group) with a
-    /// reference of the tree's own.
+    /// Adds a full block below `parent`, or finds it; pages it lacks are taken from `pages` (by
+    /// group) with a reference of the tree's own.
     pub fn insert(
         &mut self,
         parent: Option<BlockId>,
@@ -141,8 +143,9 @@ impl Prefix {
         self.blocks.values().filter(|block| held_alone(block, group, pool)).count()
     }
 
-    /// Gives back the page of `group` that was used longest ago and that only the tree holds; of a chain the deepest
-    /// block first. Where `whole` a block without that page is of no use: its other pages go too.
+    /// Gives back the page of `group` that was used longest ago and that only the tree holds; of a
+    /// chain the deepest block first. Where `whole` a block without that page is of no use: its
+    /// other pages go too.
     pub fn evict(&mut self, group: usize, whole: bool, pools: &mut [Pool]) -> bool {
         let candidates = self.blocks.iter().filter(|(_, b)| held_alone(b, group, &pools[group]));
         let oldest = candidates.min_by_key(|(id, b)| (b.used, Reverse(b.depth), **id));

@@ -1,10 +1,11 @@
-//! Which rows of which sequences make up the next step. Integers alone: no model, no device, no text.
+//! Which rows of which sequences make up the next step. Integers alone: no model, no device, no
+//! text.
 //!
-//! A step takes the next token of every sequence that has one to feed, oldest first, and fills what is left of its
-//! budget with chunks of prompts, oldest first. A waiting sequence is admitted when the pages of all its tokens and
-//! one more are to be had beside what the running ones still need for theirs. When pages run out the youngest
-//! sequence gives its pages back and starts over later (its tokens are kept and computed again), so the oldest
-//! always moves on and everyone finishes.
+//! A step takes the next token of every sequence that has one to feed, oldest first, and fills what
+//! is left of its budget with chunks of prompts, oldest first. A waiting sequence is admitted when
+//! the pages of all its tokens and one more are to be had beside what the running ones still need
+//! for theirs. When pages run out the youngest sequence gives its pages back and starts over later
+//! (its tokens are kept and computed again), so the oldest always moves on and everyone finishes.
 
 mod schedule;
 
@@ -43,7 +44,8 @@ pub enum Refusal {
     Empty,
     /// It is longer than a sequence may be.
     #[error(
-        "the prompt has {prompt} tokens, the context {context} positions: shorten it, or load with a larger context"
+        "the prompt has {prompt} tokens, the context {context} positions: \
+         shorten it, or load with a larger context"
     )]
     Context {
         /// Its tokens.
@@ -53,7 +55,8 @@ pub enum Refusal {
     },
     /// It needs more pages than there are.
     #[error(
-        "the prompt of {prompt} tokens needs {needed} pages of KV group {group}, which has {total} in all"
+        "the prompt of {prompt} tokens needs {needed} pages of KV group {group}, \
+         which has {total} in all: load with more KV pages"
     )]
     Pages {
         /// Its tokens.
@@ -130,7 +133,8 @@ pub struct Counters {
 }
 
 impl Scheduler {
-    /// A scheduler without sequences. A context that no pool could hold is shortened to what one can.
+    /// A scheduler without sequences. A context that no pool could hold is shortened to what one
+    /// can.
     pub fn new(mut config: Config) -> Scheduler {
         for group in config.groups.iter().filter(|group| group.window.is_none()) {
             config.context = config.context.min(group.pages * PAGE_POSITIONS);
@@ -180,7 +184,8 @@ impl Scheduler {
         }
     }
 
-    /// Adds a chosen token. `false` when the sequence has no position left for it: it is to be finished.
+    /// Adds a chosen token. `false` when the sequence has no position left for it: it is to be
+    /// finished.
     pub fn append(&mut self, id: SequenceId, token: u32) -> bool {
         let context = self.context();
         match self.running.get_mut(&id) {
@@ -205,7 +210,8 @@ impl Scheduler {
         }
     }
 
-    /// The devices lost their state: running sequences must have been finished, waiting ones hold no pages.
+    /// The devices lost their state: running sequences must have been finished, waiting ones hold
+    /// no pages.
     pub fn lose_pages(&mut self) {
         debug_assert!(self.running.is_empty(), "running sequences have pages");
         self.groups.clear();

@@ -5,7 +5,8 @@ use minfer_graph::PAGE_POSITIONS;
 use super::{Schedule, ScheduledRows, Scheduler, Sequence, SequenceId};
 
 impl Scheduler {
-    /// The next step; empty when nothing can run, which is when there is no sequence with anything to compute.
+    /// The next step; empty when nothing can run, which is when there is no sequence with anything
+    /// to compute.
     pub fn schedule(&mut self) -> Schedule {
         let mut schedule = Schedule::default();
         let ids: Vec<SequenceId> = self.running.keys().copied().collect();
@@ -49,8 +50,9 @@ impl Scheduler {
         self.config.batch - used
     }
 
-    /// Sends the youngest sequence that is not part of the step back to wait: one younger than `id`, else `id`
-    /// itself as long as another one keeps the step alive. Whether `id` may try again.
+    /// Sends the youngest sequence that is not part of the step back to wait: one younger than
+    /// `id`, else `id` itself as long as another one keeps the step alive. Whether `id` may try
+    /// again.
     fn make_room(&mut self, id: SequenceId, schedule: &mut Schedule) -> bool {
         let in_step = |id: SequenceId| schedule.rows.iter().any(|rows| rows.sequence == id);
         let youngest = self.running.keys().rev().copied().find(|id| !in_step(*id));
@@ -77,7 +79,8 @@ impl Scheduler {
         }
     }
 
-    /// Lets waiting sequences in, oldest first, as long as rows and pages last. None overtakes an older one.
+    /// Lets waiting sequences in, oldest first, as long as rows and pages last. None overtakes an
+    /// older one.
     fn admit(&mut self, schedule: &mut Schedule) {
         while self.running.len() < self.config.sequences && self.budget(schedule) > 0 {
             let Some((id, mut sequence)) = self.waiting.pop_first() else { return };
@@ -90,8 +93,9 @@ impl Scheduler {
         }
     }
 
-    /// Gives a newcomer its start from the prefix cache; `false`, and no page, when it does not fit now. A start
-    /// that shares part of a page needs a page to copy it to, so that whole pages are the second try.
+    /// Gives a newcomer its start from the prefix cache; `false`, and no page, when it does not fit
+    /// now. A start that shares part of a page needs a page to copy it to, so that whole pages are
+    /// the second try.
     fn attach(&mut self, sequence: &mut Sequence) -> bool {
         for partial in [true, false] {
             let hit = self.groups.hit(&sequence.tokens, partial);
@@ -113,9 +117,9 @@ impl Scheduler {
         false
     }
 
-    /// Whether the pages of all tokens of a newcomer and one more are to be had, beside those that the running
-    /// sequences still need for their tokens. One that would be alone fits (submit has seen to it), given a page for
-    /// a copy if it needs one.
+    /// Whether the pages of all tokens of a newcomer and one more are to be had, beside those that
+    /// the running sequences still need for their tokens. One that would be alone fits (submit has
+    /// seen to it), given a page for a copy if it needs one.
     fn fits(&self, newcomer: &Sequence, copies: bool) -> bool {
         (0..self.groups.len()).all(|group| {
             let available = self.groups.available(group);

@@ -1,5 +1,5 @@
-//! The scheduler on simulated memory: a page slot holds a hash of all tokens up to its position, so that every row can
-//! check that the pages it would read hold what they must.
+//! The scheduler on simulated memory: a page slot holds a hash of all tokens up to its position, so
+//! that every row can check that the pages it would read hold what they must.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -10,7 +10,8 @@ use serde_json::Value;
 pub struct Golden {
     pub name: &'static str,
     file: &'static str,
-    /// Largest difference of greedy candidates' logits between llama.cpp's own ways of running this file.
+    /// Largest difference of greedy candidates' logits between llama.cpp's own ways of running this
+    /// file.
     pub default_spread: f64,
     /// The same for exact weights: llama.cpp's exact path is itself off float64 by this much.
     pub exact_spread: f64,

@@ -18,8 +18,8 @@ fn top_ten_of_every_prompt() {
     }
 }
 
-/// The 19 positions of the long text in steps of at most `chunk` tokens: within tolerance of float64, and the bits
-/// given as (position, FNV hash of the row).
+/// The 19 positions of the long text in steps of at most `chunk` tokens: within tolerance of
+/// float64, and the bits given as (position, FNV hash of the row).
 fn long(golden: Golden, chunk: usize) -> Vec<(usize, u64)> {
     let (ids, positions) = golden.long();
     let mut engine = golden.engine(|o| {

@@ -1,5 +1,5 @@
-//! Greedy text against llama.cpp's: equal up to a step at which the candidates are closer than llama.cpp's own ways of
-//! running the file are to each other.
+//! Greedy text against llama.cpp's: equal up to a step at which the candidates are closer than
+//! llama.cpp's own ways of running the file are to each other.
 
 use minfer_engine::{Engine, Event, Request};
 use minfer_sample::Params;

@@ -2,8 +2,8 @@
 
 use crate::data::{BOTH, GEMMA3, Golden, SMOLLM2, log_sum_exp, perplexity_text};
 
-/// At the long text's positions: the KL divergence of float64's ten largest and the rest, as eleven classes, is a lower
-/// bound of the whole, and all of the probability that matters.
+/// At the long text's positions: the KL divergence of float64's ten largest and the rest, as eleven
+/// classes, is a lower bound of the whole, and all of the probability that matters.
 #[test]
 fn long_positions() {
     for golden in BOTH {
@@ -32,8 +32,8 @@ fn long_positions() {
 const CHUNK: usize = 512;
 const CHUNKS: usize = 8;
 
-/// Perplexity of the exact path, and mean KL and share of equal largest logits of the normal path against it, over the
-/// second halves of the text's first chunks.
+/// Perplexity of the exact path, and mean KL and share of equal largest logits of the normal path
+/// against it, over the second halves of the text's first chunks.
 fn perplexity(golden: Golden) {
     let mut exact = golden.engine(|o| o.exact = true);
     let mut normal = golden.engine(|_| ());

@@ -2,7 +2,7 @@
 
 use minfer_engine::{Completion, EngineOptions, Request};
 
-use crate::harness::{ARCHITECTURES, engine, greedy, options, prompt, run};
+use crate::harness::{ARCHITECTURES, Random, engine, greedy, options, prompt, run};
 
 fn outcome(done: &Completion) -> (u64, &[u32]) {
     (done.stats.logits_hash, &done.tokens)
@@ -15,7 +15,8 @@ fn a_hit_gives_the_same_bytes() {
         let mut fresh = engine(architecture, EngineOptions { prefix_cache: false, ..options() });
         let text = prompt(8, 150);
         run(&mut cached, greedy(text.clone(), 3));
-        // Whole pages; all but the last token of whole pages (a copied page); less than what is known.
+        // Whole pages; all but the last token of whole pages (a copied page); less than what is
+        // known.
         for (len, hit) in [(150, 128), (128, 127), (100, 96), (64, 63), (33, 32), (20, 0)] {
             let request = greedy(text[..len].to_vec(), 5);
             let (found, expected) = (run(&mut cached, request.clone()), run(&mut fresh, request));
@@ -58,4 +59,18 @@ fn pages_are_evicted_when_they_are_needed() {
     assert_eq!(first, again);
     let stats = engine.stats();
     assert_eq!((stats.free_pages + stats.cached_pages, stats.total_pages), (8, 8));
+}
+
+#[test]
+fn a_thousand_requests_leave_no_more_than_the_pool_holds() {
+    let mut engine = engine("gemma3", EngineOptions { kv_pages: Some(12), ..options() });
+    let pages = engine.stats().total_pages;
+    let mut random = Random(1);
+    for _ in 0..1000 {
+        let seed = random.below(10) as u64;
+        run(&mut engine, greedy(prompt(seed, 33 + random.below(30)), 2));
+        let stats = engine.stats();
+        assert_eq!((stats.free_pages + stats.cached_pages, stats.total_pages), (pages, pages));
+    }
+    assert!(engine.stats().prefix_hits > 100);
 }

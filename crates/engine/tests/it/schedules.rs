@@ -1,8 +1,10 @@
-//! Seeded schedules: whatever runs beside a sequence, and however its prompt is cut, its logits are those of its solo
-//! run, bit for bit. Arrivals, chunk sizes, cancels, small pools and shared starts are random. Each schedule runs with
-//! every type of KV page and every number of threads, on one of the five architectures by turns.
+//! Seeded schedules: whatever runs beside a sequence, and however its prompt is cut, its logits are
+//! those of its solo run, bit for bit. Arrivals, chunk sizes, cancels, small pools and shared
+//! starts are random. Each schedule runs with every type of KV page and every number of threads, on
+//! one of the five architectures by turns.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use minfer_conformance::tiny_file;
 use minfer_engine::{
@@ -18,42 +20,50 @@ const THREADS: [usize; 4] = [1, 2, 3, 8];
 /// Requests that the schedules of one model choose from.
 const REQUESTS: usize = 10;
 
-/// A model with a KV type, its requests, and what each of them gives alone.
+/// A way to load a model, its requests, and what each of them gives alone.
 struct Case {
-    bytes: Vec<u8>,
-    kv: KvTypes,
+    load: Box<dyn Fn(EngineOptions) -> Engine>,
+    options: EngineOptions,
     solo: Vec<(Request, u64)>,
 }
 
 impl Case {
-    fn new(architecture: &str, kv: KvType) -> Case {
+    fn tiny(architecture: &str, kv: KvType) -> Case {
         let bytes = tiny_file(architecture, Quant::Q8_0);
-        let mut case = Case { bytes, kv: KvTypes { key: kv, value: kv }, solo: Vec::new() };
-        let alone = EngineOptions { prefix_cache: false, threads: 1, ..case.options() };
-        let mut engine = case.engine(alone);
+        let load = move |options| {
+            Engine::from_file(File::from_bytes(bytes.clone()).unwrap(), options).unwrap()
+        };
+        Case::new(Box::new(load), KvTypes { key: kv, value: kv }, 40)
+    }
+
+    fn smollm2() -> Case {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../target/models/SmolLM2-135M-Instruct.Q4_1.gguf");
+        assert!(path.exists(), "no {}: run `cargo xtask models`", path.display());
+        let load = move |options| Engine::load(&path, options).unwrap();
+        Case::new(Box::new(load), KvTypes { key: KvType::F16, value: KvType::F16 }, 6)
+    }
+
+    fn new(load: Box<dyn Fn(EngineOptions) -> Engine>, kv: KvTypes, longest: usize) -> Case {
+        let options = EngineOptions { kv, context: Some(160), ..options() };
+        let alone = EngineOptions { prefix_cache: false, threads: 1, ..options.clone() };
+        let mut engine = load(alone);
         let mut random = Random(3);
+        let mut solo = Vec::new();
         for index in 0..REQUESTS {
             // Two beginnings, so that later requests find pages of earlier ones.
             let mut tokens = prompt(random.below(2) as u64, random.between(1, 64));
             tokens.extend(prompt(100 + index as u64, random.below(12)));
-            let mut request = greedy(tokens, random.between(1, 40));
+            let mut request = greedy(tokens, random.between(1, longest));
             if random.below(2) == 0 {
-                request.sampling =
-                    Params { seed: index as u64, temperature: 1.0, ..Params::default() };
+                let seed = index as u64;
+                request.sampling = Params { seed, temperature: 1.0, ..Params::default() };
             }
             let done = engine.generate(request.clone(), &mut |_| ()).unwrap();
             assert_eq!(done.reason, FinishReason::Length);
-            case.solo.push((request, done.stats.logits_hash));
+            solo.push((request, done.stats.logits_hash));
         }
-        case
-    }
-
-    fn options(&self) -> EngineOptions {
-        EngineOptions { kv: self.kv, context: Some(160), ..options() }
-    }
-
-    fn engine(&self, options: EngineOptions) -> Engine {
-        Engine::from_file(File::from_bytes(self.bytes.clone()).unwrap(), options).unwrap()
+        Case { load, options, solo }
     }
 }
 
@@ -75,9 +85,9 @@ fn run_schedule(case: &Case, seed: u64, threads: usize, seen: &mut Seen) {
         chunk: Some(random.between(1, batch.min(40))),
         sequences: random.between(1, 8),
         kv_pages: Some(random.between(5, 16)),
-        ..case.options()
+        ..case.options.clone()
     };
-    let mut engine = case.engine(options);
+    let mut engine = (case.load)(options);
     let mut waiting: Vec<usize> =
         (0..random.between(1, 8)).map(|_| random.below(REQUESTS)).collect();
     let mut running: BTreeMap<SequenceId, usize> = BTreeMap::new();
@@ -113,7 +123,7 @@ fn run_schedule(case: &Case, seed: u64, threads: usize, seen: &mut Seen) {
 
 /// All schedules with one type of KV page.
 fn run_schedules(kv: KvType) {
-    let cases = ARCHITECTURES.map(|architecture| Case::new(architecture, kv));
+    let cases = ARCHITECTURES.map(|architecture| Case::tiny(architecture, kv));
     let mut seen = Seen::default();
     for schedule in 0..SCHEDULES {
         let case = &cases[schedule % cases.len()];
@@ -138,4 +148,14 @@ fn two_hundred_schedules_equal_their_solo_runs_with_kv_f16() {
 #[test]
 fn two_hundred_schedules_equal_their_solo_runs_with_kv_q8_0() {
     run_schedules(KvType::Q8_0);
+}
+
+#[test]
+fn ten_schedules_of_smollm2_equal_their_solo_runs() {
+    let case = Case::smollm2();
+    let mut seen = Seen::default();
+    for schedule in 0..10 {
+        run_schedule(&case, schedule, 2, &mut seen);
+    }
+    assert!(seen.finished > 20 && seen.hits > 0, "{seen:?}");
 }
