@@ -25,8 +25,8 @@ pub struct CaseStep {
     pub inputs: Arc<Inputs>,
 }
 
-/// An op on given operands. Its name says everything that makes it differ from others, so that a failing line
-/// can be pasted back as a filter.
+/// An op on given operands. Its name says everything that makes it differ from others, so that a
+/// failing line can be pasted back as a filter.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// Op, shapes and types.
@@ -206,8 +206,8 @@ impl CaseBuilder {
         shape.work = work_capacity(shape.tokens, shape.sequences, shape.partials);
     }
 
-    /// Cache data of a step whose rows belong to `sequences`: positions, slots, page tables (pages scattered over
-    /// the pool, so that order shows) and attention work.
+    /// Cache data of a step whose rows belong to `sequences`: positions, slots, page tables (pages
+    /// scattered over the pool, so that order shows) and attention work.
     pub fn sequences(&mut self, sequences: &[SequenceRows]) {
         let pages = self.shape.pages;
         let page_of =

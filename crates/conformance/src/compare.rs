@@ -9,7 +9,8 @@ pub enum Tolerance {
     Rounding,
     /// A sum of k terms, rounded at each: grows with √k.
     Accumulated(usize),
-    /// Relative to the largest element; for ops that round activations or cached values to fewer bits.
+    /// Relative to the largest element; for ops that round activations or cached values to fewer
+    /// bits.
     Relative(f32),
 }
 
@@ -56,8 +57,8 @@ pub fn compare(expected: &[f32], found: &[f32], tolerance: Tolerance) -> Option<
     worst.map(|(_, difference)| difference)
 }
 
-/// Distance between two floats: none between two NaNs or equal values, infinite between a NaN or an infinity and
-/// anything else.
+/// Distance between two floats: none between two NaNs or equal values, infinite between a NaN or an
+/// infinity and anything else.
 fn distance(a: f32, b: f32) -> f64 {
     if a == b || (a.is_nan() && b.is_nan()) {
         return 0.0;

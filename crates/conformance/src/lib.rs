@@ -1,9 +1,10 @@
-//! Cases for every op and tiny models of every architecture, run on any [`Device`](minfer_plan::Device) and
-//! compared with the reference.
+//! Cases for every op and tiny models of every architecture, run on any
+//! [`Device`](minfer_plan::Device) and compared with the reference.
 //!
-//! Cases belong to the op, runs to the device: a new device gets all of them by one line, and a new op is not done
-//! before its file in `ops/` has cases. A case sweeps what has hidden faults before: tile edges ± 1, odd sizes, dispatch
-//! thresholds ± 1. Operands lie between guard values that must survive, weights between bytes that read as NaN.
+//! Cases belong to the op, runs to the device: a new device gets all of them by one line, and a new
+//! op is not done before its file in `ops/` has cases. A case sweeps what has hidden faults before:
+//! tile edges ± 1, odd sizes, dispatch thresholds ± 1. Operands lie between guard values that must
+//! survive, weights between bytes that read as NaN.
 
 mod case;
 mod compare;

@@ -27,8 +27,8 @@ pub struct TinyRun {
 /// What went wrong, as text: this is a test's tool.
 type Result<T> = std::result::Result<T, String>;
 
-/// Runs `tokens` through the model of a file's bytes; gives the logits after each token, one row a token. State and
-/// programs are made anew for each call.
+/// Runs `tokens` through the model of a file's bytes; gives the logits after each token, one row a
+/// token. State and programs are made anew for each call.
 pub fn run_tiny(
     file: &File,
     devices: Vec<Box<dyn Device>>,

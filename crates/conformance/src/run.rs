@@ -107,8 +107,9 @@ fn place_weights(case: &Case) -> (Region, Vec<PlacedWeight>) {
     (Region(Arc::new(bytes)), placed)
 }
 
-/// A step's graph with guard values between its operands and results in the staging area. Results are imported
-/// too, filled with bytes that read as NaN, so that an element that is not written shows.
+/// A step's graph with guard values between its operands and results in the staging area. Results
+/// are imported too, filled with bytes that read as NaN, so that an element that is not written
+/// shows.
 struct Guarded {
     graph: Graph,
     imports: Vec<(ValueId, Vec<u8>)>,
@@ -142,8 +143,8 @@ impl Guarded {
     }
 }
 
-/// Runs a case on the device and on the reference, and judges: the same bits as canonical mode where the device is
-/// to have them, else within the case's tolerance of f64.
+/// Runs a case on the device and on the reference, and judges: the same bits as canonical mode
+/// where the device is to have them, else within the case's tolerance of f64.
 pub fn check(case: &Case, make: MakeDevice<'_>, exact: bool) -> Verdict {
     let found = match run(case, make().as_mut()) {
         Ok(Outcome::Ran(found)) => found,
@@ -170,8 +171,8 @@ pub fn check(case: &Case, make: MakeDevice<'_>, exact: bool) -> Verdict {
     Verdict::Passed
 }
 
-/// How two results of one type differ. Quantized rows are compared byte for byte in exact mode only: their
-/// integers may step where a float differs by its last bit.
+/// How two results of one type differ. Quantized rows are compared byte for byte in exact mode
+/// only: their integers may step where a float differs by its last bit.
 fn differ(ty: TensorType, expected: &[u8], found: &[u8], tolerance: Tolerance) -> Option<String> {
     if expected.len() != found.len() {
         return Some(format!("expected {} bytes, found {}", expected.len(), found.len()));

@@ -46,8 +46,8 @@ impl Seeded {
         (0..count).map(|_| self.bell()).collect()
     }
 
-    /// Blocks of a format with random bits everywhere and scales that make values of about `size`. Every packed
-    /// bit pattern occurs, which encoded data would not promise.
+    /// Blocks of a format with random bits everywhere and scales that make values of about `size`.
+    /// Every packed bit pattern occurs, which encoded data would not promise.
     pub fn blocks(&mut self, quant: Quant, values: usize, size: f32) -> Vec<u8> {
         match quant {
             Quant::F32 => (0..values).flat_map(|_| (self.bell() * size).to_le_bytes()).collect(),

@@ -7,8 +7,9 @@ use minfer_quant::Quant;
 
 use crate::seeded::Seeded;
 
-/// A tiny model of an architecture with seeded random weights: matrices in `quant`, vectors in f32, and a byte
-/// vocabulary in SentencePiece style. Formats with blocks of 256 get a model wide enough for them.
+/// A tiny model of an architecture with seeded random weights: matrices in `quant`, vectors in f32,
+/// and a byte vocabulary in SentencePiece style. Formats with blocks of 256 get a model wide enough
+/// for them.
 ///
 /// # Panics
 /// On a name that is not an architecture.

@@ -16,6 +16,7 @@ mod error;
 mod export;
 mod graph;
 pub mod op;
+mod op_def;
 mod rewrite;
 mod step;
 mod value;

@@ -87,7 +87,12 @@ impl Blueprint {
         let architecture = self.architecture()?;
         let mut weights = Weights::recording(self);
         (architecture.weights)(&self.config, &mut weights)?;
-        Ok(weights.into_recorded())
+        let mut tensors = weights.into_recorded();
+        if let Scaling::Factors(factors) = &self.config.scaling {
+            let (name, dims) = ("rope_freqs.weight".into(), vec![factors.len() as u64]);
+            tensors.push(TensorShape { name, dims });
+        }
+        Ok(tensors)
     }
 
     /// Whether the file has an optional tensor.
@@ -126,16 +131,41 @@ impl Blueprint {
         if let Some(window) = c.window {
             add("attention.sliding_window", size(window.size));
             add("attention.sliding_window_pattern", size(window.period));
+            add("rope.freq_base_swa", (window.rope_base as f32).into());
         }
         if let Some(experts) = c.experts {
             add("expert_count", size(experts.count));
             add("expert_used_count", size(experts.used));
             add("expert_feed_forward_length", size(experts.width));
         }
-        if let Scaling::Linear { factor } = c.scaling {
-            add("rope.scaling.type", "linear".into());
-            add("rope.scaling.factor", (factor as f32).into());
+        for (name, value) in scaling(&c.scaling) {
+            add(&format!("rope.scaling.{name}"), value);
         }
         entries
+    }
+}
+
+/// Metadata of a stretching, without the common part of the keys. Factors are a tensor instead.
+fn scaling(scaling: &Scaling) -> Vec<(&'static str, Value)> {
+    let number = |number: f64| Value::from(number as f32);
+    match *scaling {
+        Scaling::None | Scaling::Factors(_) => Vec::new(),
+        Scaling::Linear { factor } => vec![("type", "linear".into()), ("factor", number(factor))],
+        Scaling::Yarn {
+            factor,
+            original_context,
+            beta_fast,
+            beta_slow,
+            log_multiplier,
+            attention_factor,
+        } => vec![
+            ("type", "yarn".into()),
+            ("factor", number(factor)),
+            ("original_context_length", Value::from(original_context as u32)),
+            ("yarn_beta_fast", number(beta_fast)),
+            ("yarn_beta_slow", number(beta_slow)),
+            ("yarn_log_multiplier", number(log_multiplier)),
+            ("attn_factor", number(attention_factor)),
+        ],
     }
 }

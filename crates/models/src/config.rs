@@ -1,8 +1,10 @@
 //! Hyper-parameters, typed and checked.
 
 use minfer_gguf::{File, Metadata};
+use minfer_graph::op::rope::Pairs;
 use minfer_quant::KvType;
 
+use crate::block::rope::rope;
 use crate::error::Error;
 
 /// Limits on hyper-parameters; anything larger is taken for a broken file.
@@ -124,7 +126,7 @@ impl Config {
             return Err(keys.bad("attention.head_count_kv", divisor, kv_heads));
         }
         let rope_dims = keys.size("rope.dimension_count", Some(head_dim), 2, head_dim)?;
-        Ok(Config {
+        let config = Config {
             architecture,
             context: keys.size("context_length", None, 1, MAX_CONTEXT)?,
             vocabulary: vocabulary(file)?,
@@ -135,12 +137,14 @@ impl Config {
             kv_heads,
             head_dim,
             rope_dims: rope_dims / 2 * 2,
-            rope_base: keys.number("rope.freq_base", Some(10_000.0))?,
+            rope_base: keys.positive("rope.freq_base", 10_000.0)?,
             scaling: keys.scaling(file, rope_dims / 2)?,
             eps: keys.number("attention.layer_norm_rms_epsilon", None)? as f32,
             window: None,
             experts: None,
-        })
+        };
+        keys.check_rotation(&config)?;
+        Ok(config)
     }
 
     /// The K/V types that this model's head size allows, or why not.
@@ -185,7 +189,7 @@ impl Keys<'_> {
         }
     }
 
-    /// A finite positive number.
+    /// A finite number, at least 0.
     pub(crate) fn number(&self, name: &str, default: Option<f64>) -> Result<f64, Error> {
         let key = self.key(name);
         let found = match default {
@@ -199,6 +203,14 @@ impl Keys<'_> {
         }
     }
 
+    /// A finite number above 0.
+    pub(crate) fn positive(&self, name: &str, default: f64) -> Result<f64, Error> {
+        match self.number(name, Some(default))? {
+            found if found > 0.0 => Ok(found),
+            found => Err(self.bad(name, "a finite number above 0", found)),
+        }
+    }
+
     pub(crate) fn window(&self, default_period: usize) -> Result<Option<Window>, Error> {
         let size = self.size("attention.sliding_window", Some(0), 0, MAX_CONTEXT)?;
         if size == 0 {
@@ -206,7 +218,7 @@ impl Keys<'_> {
         }
         let period =
             self.size("attention.sliding_window_pattern", Some(default_period), 1, MAX_LAYERS)?;
-        let rope_base = self.number("rope.freq_base_swa", Some(10_000.0))?;
+        let rope_base = self.positive("rope.freq_base_swa", 10_000.0)?;
         Ok(Some(Window { size, period, rope_base }))
     }
 
@@ -219,29 +231,47 @@ impl Keys<'_> {
 
     fn scaling(&self, file: &File, pairs: usize) -> Result<Scaling, Error> {
         let named = self.metadata.str(&self.key("rope.scaling.type"))?.unwrap_or("none");
-        let factor = self.number("rope.scaling.factor", Some(1.0))?;
+        let factor = self.positive("rope.scaling.factor", 1.0)?;
         match named {
-            "none" | "" | "linear" | "yarn" if factor <= 0.0 => {
-                Err(self.bad("rope.scaling.factor", "a number above 0", factor))
-            }
             "none" | "" => match file.tensor("rope_freqs.weight") {
                 Some(_) => Ok(Scaling::Factors(factors(file, pairs)?)),
                 None => Ok(Scaling::None),
             },
             "linear" => Ok(Scaling::Linear { factor }),
-            "yarn" => {
-                let context = self.size("context_length", None, 1, MAX_CONTEXT)?;
-                let original = "rope.scaling.original_context_length";
-                Ok(Scaling::Yarn {
-                    factor,
-                    original_context: self.size(original, Some(context), 1, MAX_CONTEXT)? as f64,
-                    beta_fast: self.number("rope.scaling.yarn_beta_fast", Some(32.0))?,
-                    beta_slow: self.number("rope.scaling.yarn_beta_slow", Some(1.0))?,
-                    log_multiplier: self.number("rope.scaling.yarn_log_multiplier", Some(0.0))?,
-                    attention_factor: self.number("rope.scaling.attn_factor", Some(1.0))?,
-                })
-            }
+            "yarn" => self.yarn(factor),
             other => Err(self.bad("rope.scaling.type", "none, linear or yarn", other)),
+        }
+    }
+
+    fn yarn(&self, factor: f64) -> Result<Scaling, Error> {
+        // Its ramp is linear in the logarithm of the base.
+        let base = self.positive("rope.freq_base", 10_000.0)?;
+        if base <= 1.0 {
+            return Err(self.bad("rope.freq_base", "a number above 1 for yarn", base));
+        }
+        let context = self.size("context_length", None, 1, MAX_CONTEXT)?;
+        let original = "rope.scaling.original_context_length";
+        Ok(Scaling::Yarn {
+            factor,
+            original_context: self.size(original, Some(context), 1, MAX_CONTEXT)? as f64,
+            beta_fast: self.positive("rope.scaling.yarn_beta_fast", 32.0)?,
+            beta_slow: self.positive("rope.scaling.yarn_beta_slow", 1.0)?,
+            log_multiplier: self.number("rope.scaling.yarn_log_multiplier", Some(0.0))?,
+            attention_factor: self.positive("rope.scaling.attn_factor", 1.0)?,
+        })
+    }
+
+    /// The numbers that rope becomes are ones to compute with: each may be in range and their
+    /// product not.
+    fn check_rotation(&self, config: &Config) -> Result<(), Error> {
+        let rope = rope(config, Pairs::HalfSplit);
+        if !(rope.magnitude.is_normal() && rope.magnitude > 0.0) {
+            let expected = "a magnitude of q and k that f32 holds";
+            return Err(self.bad("rope.scaling.attn_factor", expected, rope.magnitude));
+        }
+        match rope.frequencies.iter().find(|f| !f.is_finite()) {
+            Some(bad) => Err(self.bad("rope.freq_base", "finite frequencies", bad)),
+            None => Ok(()),
         }
     }
 }

@@ -15,7 +15,7 @@ mod model;
 mod weights;
 
 pub use blueprint::{Blueprint, TensorShape};
-pub use config::{Config, Experts, Window};
+pub use config::{Config, Experts, Scaling, Window};
 pub use error::Error;
 pub use model::{Model, Source, open};
 pub use weights::Weights;

@@ -1,10 +1,10 @@
 //! GGUF vocabularies as tokenizers, and an incremental decoder.
 //!
-//! [`Tokenizer::from_metadata`] reads `tokenizer.ggml.*` and answers with ids for text and text
-//! for ids, the same as the programs that the models were trained and published with. Two kinds of
+//! [`Tokenizer::from_metadata`] reads `tokenizer.ggml.*` and answers with ids for text and text for
+//! ids, the same as the programs that the models were trained and published with. Two kinds of
 //! vocabulary are implemented: byte-pair encoding by ranked merges (`gpt2`, with the word-splitting
-//! rule that the file names, and `gemma4`), and SentencePiece's merges by score (`llama`). Not here:
-//! chat templates, files, and what a model does with an id.
+//! rule that the file names, and `gemma4`), and SentencePiece's merges by score (`llama`). Not
+//! here: chat templates, files, and what a model does with an id.
 //!
 //! Invariants:
 //! - No vocabulary and no text makes this crate panic or work without bound: a text of n bytes

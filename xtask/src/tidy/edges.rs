@@ -21,7 +21,16 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("sample", &[]),
     (
         "engine",
-        &["models", "plan", "backend-cpu", "backend-metal", "backend-cuda", "tokenizer", "sample"],
+        &[
+            "models",
+            "plan",
+            "reference",
+            "backend-cpu",
+            "backend-metal",
+            "backend-cuda",
+            "tokenizer",
+            "sample",
+        ],
     ),
     ("server", &["engine", "chat"]),
     ("cli", &["engine", "chat", "server", "conformance"]),
@@ -31,6 +40,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 
 /// What tests may name beside that.
 const TESTS_MAY_USE: &[(&str, &[&str])] = &[
+    ("plan", &["models"]),
     ("engine", &["conformance"]),
     ("backend-cpu", &["conformance"]),
     ("backend-metal", &["conformance", "metal-sim"]),

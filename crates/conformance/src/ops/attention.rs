@@ -1,5 +1,6 @@
-//! Cases of `attention`: depths round pages and partitions, head counts and sizes, windows, caps, sinks, K/V types,
-//! several sequences in one step, split partitions. The cache is filled by `kv_store` in earlier steps.
+//! Cases of `attention`: depths round pages and partitions, head counts and sizes, windows, caps,
+//! sinks, K/V types, several sequences in one step, split partitions. The cache is filled by
+//! `kv_store` in earlier steps.
 
 use minfer_graph::op::attention::Attention;
 use minfer_graph::op::kv_store::KvStore;
@@ -70,7 +71,8 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// `steps` holds (depth, rows) of each sequence: the cache is filled to the depth, then the rows are attended.
+/// `steps` holds (depth, rows) of each sequence: the cache is filled to the depth, then the rows
+/// are attended.
 fn case(what: &str, shape: Shape, sequences: &[(usize, usize)]) -> Case {
     let Shape { heads, kv_heads, head_dim, kv, window, soft_cap, sinks, partials } = shape;
     let name = format!(

@@ -1,4 +1,5 @@
-//! Cases of `expert_matmul`: one row a token and one a choice, repeated experts, token and output rows.
+//! Cases of `expert_matmul`: one row a token and one a choice, repeated experts, token and output
+//! rows.
 
 use minfer_graph::op::expert_matmul::ExpertMatmul;
 use minfer_graph::{Counts, Rows};

@@ -1,4 +1,5 @@
-//! Cases of `kv_store`: what it stores is read back through `attention` of a query that picks out one position.
+//! Cases of `kv_store`: what it stores is read back through `attention` of a query that picks out
+//! one position.
 
 use minfer_graph::op::attention::Attention;
 use minfer_graph::op::kv_store::KvStore;
@@ -23,8 +24,8 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// With a window of one position each row attends to itself alone, so the result is its stored V, and any fault of K
-/// that is not finite shows.
+/// With a window of one position each row attends to itself alone, so the result is its stored V,
+/// and any fault of K that is not finite shows.
 fn case(kv: KvType, head_dim: usize, size: f32) -> Case {
     let rows = 35;
     let name = format!("kv_store.{}[{rows},2x{head_dim},size={size:e}]", kv.name());

@@ -1,5 +1,5 @@
-//! Cases of `matmul`: every format with float and with quantized activations, rows of activations and of the
-//! weight on and beside tiles, with and without a bias.
+//! Cases of `matmul`: every format with float and with quantized activations, rows of activations
+//! and of the weight on and beside tiles, with and without a bias.
 
 use minfer_graph::op::matmul::Matmul;
 use minfer_graph::op::quantize_rows::QuantizeRows;

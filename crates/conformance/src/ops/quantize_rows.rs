@@ -24,7 +24,8 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// Blocks: all zero; ties at .5 (the largest being 127 makes the scale 1); tiny; huge; one NaN; one infinity.
+/// Blocks: all zero; ties at .5 (the largest being 127 makes the scale 1); tiny; huge; one NaN; one
+/// infinity.
 fn special(dtype: DType) -> Case {
     let block = dtype.block_len();
     let mut values = vec![0.0; block];

@@ -1,5 +1,5 @@
-//! The reference against itself: canonical mode within tolerance of f64, architectures against transformers, and
-//! the ways of cutting a prompt against each other.
+//! The reference against itself: canonical mode within tolerance of f64, architectures against
+//! transformers, and the ways of cutting a prompt against each other.
 
 mod fixtures;
 mod ops;
