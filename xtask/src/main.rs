@@ -1,4 +1,5 @@
-//! The project's automation. `cargo xtask --help` lists the commands; each is one file of this name.
+//! The project's automation. `cargo xtask --help` lists the commands; each is one file of this
+//! name.
 //!
 //! What stands here is for those who work on minfer, never for those who use it: nothing of the
 //! product may need it at run time.

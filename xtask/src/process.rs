@@ -96,7 +96,8 @@ pub fn python_with(name: &str, packages: &[impl AsRef<str>]) -> Result<PathBuf> 
         return Ok(python);
     }
     run(command("python3").args(["-m", "venv"]).arg(&folder)).context(
-        "a Python environment is needed: install python3 with its venv module (Debian: python3-venv)",
+        "a Python environment is needed: install python3 and its venv module (Debian: \
+         python3-venv)",
     )?;
     run(command(&python)
         .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])

@@ -4,9 +4,10 @@ set up as Hugging Face's `transformers` sets it up, makes of them.
     cargo xtask models
     python3 crates/chat/tests/golden.py --fetch
 
-puts the templates into target/vocabularies/templates, where the tests read them: those in the source
-archive of PyPI's llama-cpp-python, and SmolLM2's out of its GGUF file. They belong to their authors,
-so they are not in the repository. (tests/data/gemma3.jinja is our own, for Gemma 3's format.)
+puts the templates into target/vocabularies/templates, where the tests read them: those in the
+source archive of PyPI's llama-cpp-python, and SmolLM2's out of its GGUF file. They belong to their
+authors, so they are not in the repository. (tests/data/gemma3.jinja is our own, for Gemma 3's
+format.)
 
     python3 -m venv target/golden-venv
     target/golden-venv/bin/pip install jinja2==3.1.6

@@ -29,8 +29,8 @@ fn unsafe_code_has_its_places() {
 fn every_block_and_impl_has_a_reason() {
     assert_eq!(rules(MAP, "fn f() {\n    unsafe { g() }\n}\n"), [("unsafe reason", 2)]);
     assert_eq!(rules(MAP, "struct A;\nunsafe impl Send for A {}\n"), [("unsafe reason", 2)]);
-    let statement = "fn f() {\n    // SAFETY: in bounds\n    // by the check.\n    let x =\n        \
-                     unsafe { g() };\n}\n";
+    let statement = "fn f() {\n    // SAFETY: in bounds\n    // by the check.\n    let x =\n\
+                     \x20       unsafe { g() };\n}\n";
     assert_eq!(rules(MAP, statement), NONE);
     let next = "fn f() {\n    // SAFETY: a.\n    unsafe { g() };\n    unsafe { h() };\n}\n";
     assert_eq!(rules(MAP, next), [("unsafe reason", 4)]);

@@ -76,7 +76,8 @@ pub(super) fn cases() -> Vec<Case> {
 fn case(what: &str, shape: Shape, sequences: &[(usize, usize)]) -> Case {
     let Shape { heads, kv_heads, head_dim, kv, window, soft_cap, sinks, partials } = shape;
     let name = format!(
-        "attention.{what}[{sequences:?},{heads}/{kv_heads}x{head_dim},{}/{},window={window:?},partials={partials}]",
+        "attention.{what}[{sequences:?},{heads}/{kv_heads}x{head_dim},{}/{},window={window:?},\
+         partials={partials}]",
         kv.key.name(),
         kv.value.name()
     );

@@ -347,35 +347,38 @@ fn limits_hold_at_their_edges() {
     }
 }
 
-/// Texts within the limits that ask for as much as they can. They compile or end in a typed error,
-/// in time and without exhausting the stack.
-#[test]
-fn hostile_grammars_within_the_limits_end_in_time() {
+/// A chain of n rules (or terminals) that name each other.
+fn chain(n: usize, first: &str, letter: char) -> String {
+    let mut text = format!("start: {first}\n");
+    for index in 0..n {
+        text += &format!("{letter}{index}: {letter}{}\n", index + 1);
+    }
+    text + &format!("{letter}{n}: \"x\"\n")
+}
+
+/// A schema of n definitions that refer to each other.
+fn references(n: usize) -> String {
+    let mut text = r##"{"$ref": "#/$defs/a0", "$defs": {"##.to_owned();
+    for index in 0..n {
+        text += &format!(r##""a{index}": {{"$ref": "#/$defs/a{}"}}, "##, index + 1);
+    }
+    text + &format!(r#""a{n}": {{"type": "null"}}}}}}"#)
+}
+
+/// Terminals that double n times.
+fn doubling(n: usize) -> String {
+    let mut text = "start: R0\n".to_owned();
+    for index in 0..n {
+        text += &format!("R{index}: R{0} R{0}\n", index + 1);
+    }
+    text + &format!("R{n}: /[a-z]+/\n")
+}
+
+fn hostile_texts() -> Vec<(&'static str, Make, String)> {
     let big = 250 * 1024;
-    let chain = |n: usize, first: &str, letter: char| {
-        let mut text = format!("start: {first}\n");
-        for index in 0..n {
-            text += &format!("{letter}{index}: {letter}{}\n", index + 1);
-        }
-        text + &format!("{letter}{n}: \"x\"\n")
-    };
-    let refs = |n: usize| {
-        let mut text = r##"{"$ref": "#/$defs/a0", "$defs": {"##.to_owned();
-        for index in 0..n {
-            text += &format!(r##""a{index}": {{"$ref": "#/$defs/a{}"}}, "##, index + 1);
-        }
-        text + &format!(r#""a{n}": {{"type": "null"}}}}}}"#)
-    };
     let properties: Vec<String> =
         (0..3_000).map(|n| format!("\"p{n}\": {{\"type\": \"integer\"}}")).collect();
-    let exponential = |n: usize| {
-        let mut text = "start: R0\n".to_owned();
-        for index in 0..n {
-            text += &format!("R{index}: R{0} R{0}\n", index + 1);
-        }
-        text + &format!("R{n}: /[a-z]+/\n")
-    };
-    let cases = [
+    vec![
         ("regex, many options", Make::Regex, "a?".repeat(4_000)),
         ("regex, long literal", Make::Regex, "abcdefgh".repeat(big / 8)),
         ("regex, many choices", Make::Regex, "ab|".repeat(8_000) + "c"),
@@ -392,7 +395,7 @@ fn hostile_grammars_within_the_limits_end_in_time() {
             "start: a".to_owned() + &"?".repeat(8_000) + "\na: \"a\"\n",
         ),
         ("lark, choices", Make::Lark, "start: a".to_owned() + &"|a".repeat(8_000) + "\na: \"a\""),
-        ("lark, doubling terminals", Make::Lark, exponential(10)),
+        ("lark, doubling terminals", Make::Lark, doubling(10)),
         (
             "lark, long rule",
             Make::Lark,
@@ -405,7 +408,7 @@ fn hostile_grammars_within_the_limits_end_in_time() {
         ),
         ("lark, left recursion", Make::Lark, "start: start start | \"a\" |\n".to_owned()),
         ("lark, ambiguity", Make::Lark, "start: s\ns: s s s | s s | \"a\"{0,100} |\n".to_owned()),
-        ("json, references", Make::Json, refs(5_000)),
+        ("json, references", Make::Json, references(5_000)),
         ("json, reference loop", Make::Json, r##"{"$ref": "#"}"##.to_owned()),
         (
             "json, properties",
@@ -414,8 +417,14 @@ fn hostile_grammars_within_the_limits_end_in_time() {
         ),
         ("json, long string", Make::Json, r#"{"type":"string","maxLength":100000}"#.to_owned()),
         ("json, allOf", Make::Json, format!("{{\"allOf\": [{}{{}}]}}", "{},".repeat(9_000))),
-    ];
-    for (name, make, text) in cases {
+    ]
+}
+
+/// Texts within the limits that ask for as much as they can. They compile or end in a typed error,
+/// in time and without exhausting the stack.
+#[test]
+fn hostile_grammars_within_the_limits_end_in_time() {
+    for (name, make, text) in hostile_texts() {
         let error = hostile(make, &text);
         let typed = matches!(
             error,
