@@ -33,6 +33,9 @@ use minfer_plan::{Io, Launch, Unsupported};
 use crate::call::Call;
 use crate::sys::Fault;
 
+const OTHER_ROUNDINGS: &str = "it rounds otherwise than its parts, whose numbers the CPU keeps";
+const NOTHING_TO_GAIN: &str = "its parts run as fast: a launch costs a CPU next to nothing";
+
 /// How `op` is launched with so many threads, or why it cannot be.
 pub(crate) fn lower(op: &Op, io: &Io<'_>, threads: usize) -> Result<Launch, Unsupported> {
     let by_rows = |name: &str| Ok(Launch::simple(format!("{name}.f32"), "row by row"));
@@ -61,12 +64,8 @@ pub(crate) fn lower(op: &Op, io: &Io<'_>, threads: usize) -> Result<Launch, Unsu
         Op::AddNorm(_) => by_rows("add_norm"),
         Op::NormQuantize(op) => norm_quantize::lower(op, io, threads),
         Op::GluQuantize(op) => glu_quantize::lower(op, io, threads),
-        Op::NormMatmul(_) => Err(Unsupported::because(
-            "its roundings are not those of its parts, which the CPU keeps",
-        )),
-        Op::Qkv(_) | Op::GateUp(_) => {
-            Err(Unsupported::because("its parts run as fast: a launch costs a CPU next to nothing"))
-        }
+        Op::NormMatmul(_) => Err(Unsupported::because(OTHER_ROUNDINGS)),
+        Op::Qkv(_) | Op::GateUp(_) => Err(Unsupported::because(NOTHING_TO_GAIN)),
     }
 }
 

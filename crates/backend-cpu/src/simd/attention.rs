@@ -93,7 +93,10 @@ fn columns<L: Lanes, const N: usize>(
     c: f32,
 ) {
     let parts = acc.as_chunks_mut::<LANES>().0;
-    let mut sums: [L; N] = std::array::from_fn(|i| L::load(&parts[i]).mul(L::splat(c)));
+    let mut sums = [L::splat(c); N];
+    for i in 0..N {
+        sums[i] = L::load(&parts[i]).mul(sums[i]);
+    }
     for (j, p) in weights.iter().enumerate() {
         let row = v[j * stride..][..N * LANES].as_chunks::<LANES>().0;
         let p = L::splat(*p);

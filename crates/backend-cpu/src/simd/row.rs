@@ -109,9 +109,10 @@ fn quantize_q8_0_body<L: Lanes>(x: &[f32], q: &mut [i8], scale: &mut [f32], sums
             sums[i] = 0;
             continue;
         }
-        let level: [L; 4] = std::array::from_fn(|i| levels(&x[i], inverse));
-        for (level, q) in level.iter().zip(q) {
-            level.store_i8(q);
+        let mut level = [L::splat(0.0); 4];
+        for i in 0..4 {
+            level[i] = levels(&x[i], inverse);
+            level[i].store_i8(&mut q[i]);
         }
         // Sums of whole numbers this small are exact.
         sums[i] = L::tree(level[0].add(level[1]), level[2].add(level[3])) as i32;

@@ -25,6 +25,7 @@ struct Block {
     m: Option<__m256>,
 }
 
+/// The chains of eight outputs for each token.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn chains<const BYTES: usize, const CHAIN: usize, const SIGNED: bool>(
@@ -33,19 +34,19 @@ fn chains<const BYTES: usize, const CHAIN: usize, const SIGNED: bool>(
     acc: &mut [[f32; 8]],
     unpack: impl Fn(&[&[u8; BYTES]; 8]) -> Block,
 ) {
-    let rows = array!([&[][..]; 8], r => rows[r].as_chunks::<BYTES>().0);
+    let blocks = rows[0].len() / BYTES;
+    let rows = array!([&[][..]; 8], r => &rows[r].as_chunks::<BYTES>().0[..blocks]);
     let mut sums = [_mm256_setzero_si256(); TOKENS];
-    for b in 0..rows[0].len() {
-        let blocks = array!([&rows[0][b]; 8], r => &rows[r][b]);
+    for b in 0..blocks {
         quads::prefetch(&rows, b);
-        let block = unpack(&blocks);
+        let block = unpack(&array!([&rows[0][b]; 8], r => &rows[r][b]));
         for (xs, acc) in xs.chunks(TOKENS).zip(acc.chunks_mut(TOKENS)) {
             sums[..xs.len()].fill(_mm256_setzero_si256());
             for (g, w) in block.groups.iter().enumerate() {
                 let scales = [block.scales[2 * g], block.scales[2 * g + 1]];
                 for (x, sum) in xs.iter().zip(&mut sums) {
-                    let x = &x.quads[b][g];
-                    *sum = _mm256_add_epi32(*sum, quads::dot::<CHAIN, SIGNED>(w, x, scales));
+                    let part = quads::dot::<CHAIN, SIGNED>(w, &x.quads[b][g], scales);
+                    *sum = _mm256_add_epi32(*sum, part);
                 }
             }
             for ((x, acc), sum) in xs.iter().zip(acc).zip(sums) {

@@ -18,7 +18,7 @@ struct Block {
 }
 
 /// The chains of eight outputs for each token: `unpack` gives each block once for all tokens. `OFFSET` is taken from
-/// every unsigned value.
+/// every unsigned value. A single token's chains stay in a register: through memory, each link would wait for a store.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn chains<const BYTES: usize, const CHAIN: usize, const SIGNED: bool, const OFFSET: i32>(
@@ -27,25 +27,49 @@ fn chains<const BYTES: usize, const CHAIN: usize, const SIGNED: bool, const OFFS
     acc: &mut [[f32; 8]],
     unpack: impl Fn(&[&[u8; BYTES]; 8]) -> Block,
 ) {
-    let rows = array!([&[][..]; 8], r => rows[r].as_chunks::<BYTES>().0);
-    let ones = [_mm256_set1_epi16(1); 2];
-    for b in 0..rows[0].len() {
-        let blocks = array!([&rows[0][b]; 8], r => &rows[r][b]);
-        quads::prefetch(&rows, b);
-        let block = unpack(&blocks);
-        for (x, acc) in xs.iter().zip(acc.iter_mut()) {
-            let mut sum = quads::dot::<CHAIN, SIGNED>(&block.w, &x.quads[b], ones);
-            if OFFSET != 0 {
-                sum = _mm256_sub_epi32(sum, _mm256_set1_epi32(OFFSET * x.sums[b]));
-            }
-            let d = _mm256_mul_ps(block.d, _mm256_set1_ps(x.scales[b]));
-            let mut chain = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum), d, quads::load_sums(acc));
-            if let Some(m) = block.m {
-                let m = _mm256_mul_ps(m, _mm256_set1_ps(x.scales[b]));
-                chain = _mm256_fmadd_ps(_mm256_set1_ps(x.sums[b] as f32), m, chain);
-            }
-            quads::store_sums(acc, chain);
+    let blocks = rows[0].len() / BYTES;
+    let rows = array!([&[][..]; 8], r => &rows[r].as_chunks::<BYTES>().0[..blocks]);
+    if let ([x], [acc]) = (xs, &mut *acc) {
+        let mut chain = quads::load_sums(acc);
+        for b in 0..blocks {
+            quads::prefetch(&rows, b);
+            let block = unpack(&array!([&rows[0][b]; 8], r => &rows[r][b]));
+            chain = link::<CHAIN, SIGNED, OFFSET>(&block, x, b, chain);
         }
+        return quads::store_sums(acc, chain);
+    }
+    for b in 0..blocks {
+        quads::prefetch(&rows, b);
+        let block = unpack(&array!([&rows[0][b]; 8], r => &rows[r][b]));
+        for (x, acc) in xs.iter().zip(acc.iter_mut()) {
+            let chain = quads::load_sums(acc);
+            quads::store_sums(acc, link::<CHAIN, SIGNED, OFFSET>(&block, x, b, chain));
+        }
+    }
+}
+
+/// A token's chains, one block further.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn link<const CHAIN: usize, const SIGNED: bool, const OFFSET: i32>(
+    block: &Block,
+    x: &Q8_0Row<'_>,
+    b: usize,
+    chain: __m256,
+) -> __m256 {
+    let ones = [_mm256_set1_epi16(1); 2];
+    let mut sum = quads::dot::<CHAIN, SIGNED>(&block.w, &x.quads[b], ones);
+    if OFFSET != 0 {
+        sum = _mm256_sub_epi32(sum, _mm256_set1_epi32(OFFSET * x.sums[b]));
+    }
+    let scale = _mm256_set1_ps(x.scales[b]);
+    let chain = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum), _mm256_mul_ps(block.d, scale), chain);
+    match block.m {
+        Some(m) => {
+            let sum = _mm256_cvtepi32_ps(_mm256_set1_epi32(x.sums[b]));
+            _mm256_fmadd_ps(sum, _mm256_mul_ps(m, scale), chain)
+        }
+        None => chain,
     }
 }
 
