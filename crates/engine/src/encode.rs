@@ -85,9 +85,9 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Tokenizer::encode`].
-    pub fn encode(&mut self, pieces: &[Piece<'_>]) -> Result<Vec<u32>, Error> {
+    pub fn encode(&self, pieces: &[Piece<'_>]) -> Result<Vec<u32>, Error> {
         let tokenizer = &self.tokenizer;
-        let control = self.control.get_or_insert_with(|| ControlTexts::new(tokenizer));
+        let control = self.control.get_or_init(|| ControlTexts::new(tokenizer));
         let mut ids = Vec::new();
         for run in control.cut(pieces) {
             match run {

@@ -1,7 +1,7 @@
 //! The engine: a model on its devices, its sequences, and what can be asked of them.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use minfer_gguf::{File, Metadata};
@@ -15,7 +15,7 @@ use crate::encode::ControlTexts;
 use crate::error::Error;
 use crate::event::Event;
 use crate::options::EngineOptions;
-use crate::programs::{ProgramKey, Programs};
+use crate::programs::Programs;
 use crate::sampling::Sampling;
 use crate::scheduler::{Scheduler, SequenceId};
 use crate::sequence::{Canceller, Limits, Live, Request};
@@ -42,7 +42,7 @@ pub struct Engine {
     pub(crate) pending: Vec<Event>,
     pub(crate) options: EngineOptions,
     pub(crate) windows: Vec<Option<usize>>,
-    pub(crate) control: Option<ControlTexts>,
+    pub(crate) control: OnceLock<ControlTexts>,
     pub(crate) trie: Option<Trie>,
     /// The devices failed and have not come back yet.
     pub(crate) lost: bool,
@@ -167,20 +167,18 @@ impl Engine {
     }
 
     fn constraint(&mut self, grammar: &Grammar) -> Result<Constraint, Error> {
-        if self.trie.is_none() {
-            self.trie = Some(Trie::new(vocab(&self.tokenizer, self.model.config().vocabulary))?);
-        }
-        let trie = self.trie.as_ref();
-        Ok(Constraint::new(trie.ok_or(Error::TokenizerThread)?, grammar)?)
+        let trie = match self.trie.take() {
+            Some(trie) => trie,
+            None => Trie::new(vocab(&self.tokenizer, self.model.config().vocabulary))?,
+        };
+        let constraint = Constraint::new(&trie, grammar);
+        self.trie = Some(trie);
+        Ok(constraint?)
     }
 
     /// What it holds in memory: weights, KV pages, and the arena of the largest step.
     pub fn memory(&mut self) -> Result<MemoryPlan, Error> {
-        let largest = self.programs.buckets.all().last().copied();
-        if let Some(bucket) = largest {
-            let key = ProgramKey { bucket, keep_all: false };
-            self.programs.plan(&self.model, &self.devices, key)?;
-        }
+        self.programs.plan_ends(&self.model, &self.devices)?;
         let devices: Vec<DeviceMemory> =
             (0..self.devices.len()).map(|target| self.device_memory(target)).collect();
         Ok(MemoryPlan {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use minfer_plan::DeviceError;
 
-use crate::scheduler::{Refusal, SequenceId};
+use crate::scheduler::Refusal;
 
 /// Loading a model or serving a request failed.
 #[derive(Debug, thiserror::Error)]
@@ -65,9 +65,6 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// A sequence ended before its caller asked for its result.
-    #[error("sequence {} is unknown or has ended", .0.0)]
-    UnknownSequence(SequenceId),
     /// Running sequences hold the pages that scoring or tracing would need.
     #[error(
         "no free page for position {position} of {last}: \

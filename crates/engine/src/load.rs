@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use minfer_gguf::{File, OpenOptions};
@@ -91,7 +91,7 @@ impl Engine {
                 live: BTreeMap::new(),
                 pending: Vec::new(),
                 options,
-                control: None,
+                control: OnceLock::new(),
                 trie: None,
                 lost: false,
                 steps: 0,
@@ -157,6 +157,7 @@ impl Loaded {
         };
         let weights_bytes = place_weights(file, &model, devices, &mut programs)?;
         programs.handles = place_states(devices, &programs)?;
+        programs.plan_ends(&model, devices)?;
         Ok(Loaded { model, programs, placed, weights_bytes, scheduler })
     }
 }

@@ -114,6 +114,20 @@ impl Programs {
         Ok(program)
     }
 
+    /// Plans the smallest and the largest bucket, so that what a device cannot run is known at load.
+    pub(crate) fn plan_ends(
+        &mut self,
+        model: &Model,
+        devices: &[Box<dyn Device>],
+    ) -> Result<(), Error> {
+        let buckets = self.buckets.all();
+        let ends = [buckets.first().copied(), buckets.last().copied()];
+        for bucket in ends.into_iter().flatten() {
+            self.plan(model, devices, ProgramKey { bucket, keep_all: false })?;
+        }
+        Ok(())
+    }
+
     /// Runs a step to its end.
     pub(crate) fn run<'d>(
         &mut self,

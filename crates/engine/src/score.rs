@@ -108,6 +108,9 @@ impl Engine {
         keep_all: bool,
         then: &mut dyn FnMut(&minfer_plan::Program, &StepOutputs<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        if self.lost {
+            self.recover()?;
+        }
         let mut copies = Vec::new();
         let groups = self.scheduler.groups_mut();
         let reached = groups.reserve(tables, rows.start, rows.end, &mut copies);

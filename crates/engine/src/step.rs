@@ -43,14 +43,16 @@ impl Engine {
         Ok(std::mem::take(&mut self.pending))
     }
 
-    /// Ends the sequences that were cancelled or whose time is up.
-    fn end_reached(&mut self) {
+    /// Ends the sequences that were cancelled or whose time is up; whether there was one.
+    fn end_reached(&mut self) -> bool {
         let now = self.now();
         let reached =
             self.live.iter().filter_map(|(id, live)| Some((*id, live.limits.reached(now)?)));
-        for (id, stop) in reached.collect::<Vec<_>>() {
-            self.finish(id, reason(stop));
+        let reached: Vec<(SequenceId, Stop)> = reached.collect();
+        for (id, stop) in &reached {
+            self.finish(*id, reason(*stop));
         }
+        !reached.is_empty()
     }
 
     fn start_clocks(&mut self, schedule: &Schedule) {
@@ -200,9 +202,10 @@ impl Engine {
     /// A step did not come to its end: it was stopped on the way, or something broke.
     fn fail(&mut self, schedule: &Schedule, error: Error) -> Result<(), Error> {
         match &error {
+            // A device that stops though no limit was reached would stop again, for ever.
             Error::Plan(minfer_plan::Error::Device(
                 DeviceError::Cancelled | DeviceError::Deadline { .. },
-            )) => self.end_reached(),
+            )) if self.end_reached() => {}
             Error::Plan(minfer_plan::Error::Device(_)) => return self.lose_devices(&error),
             _ => {
                 for rows in &schedule.rows {
@@ -224,7 +227,7 @@ impl Engine {
         self.recover()
     }
 
-    fn recover(&mut self) -> Result<(), Error> {
+    pub(crate) fn recover(&mut self) -> Result<(), Error> {
         self.scheduler.lose_pages();
         let recovered = self.devices.iter_mut().try_for_each(|device| device.recover());
         if let Err(error) = recovered {

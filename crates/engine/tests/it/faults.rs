@@ -97,8 +97,24 @@ fn devices_that_do_not_come_back_are_tried_again() {
     assert!(engine.generate(greedy(prompt(1, 5), 4), &mut |_| ()).is_err());
     assert!(engine.is_idle());
     assert!(engine.generate(greedy(prompt(1, 5), 4), &mut |_| ()).is_err());
+    assert!(engine.score(&prompt(1, 5), 0, &mut |_, _| ()).is_err());
     broken.store(0, Ordering::Relaxed);
+    assert!(engine.score(&prompt(1, 5), 0, &mut |_, _| ()).is_ok());
     assert_eq!(run(&mut engine, greedy(prompt(1, 5), 4)), expected);
+}
+
+#[test]
+fn a_device_that_stops_for_no_reason_has_failed() {
+    let mut engine = engine_on("llama", options(), |cpu| {
+        let look = move |call| match call == "wait" {
+            true => Err(DeviceError::Cancelled),
+            false => Ok(()),
+        };
+        Box::new(Watched { inner: Box::new(cpu), look: Arc::new(look) })
+    })
+    .unwrap();
+    let done = run(&mut engine, greedy(prompt(1, 5), 4));
+    assert!(matches!(done.reason, FinishReason::Failed(_)), "{done:?}");
 }
 
 #[test]

@@ -158,8 +158,8 @@ fn requests_that_cannot_be_run_are_refused() {
 
 #[test]
 fn control_tokens_are_parsed_in_trusted_pieces_alone() {
-    let mut engine = engine("llama", options());
-    let mut encode = |pieces: &[(&str, bool)]| {
+    let engine = engine("llama", options());
+    let encode = |pieces: &[(&str, bool)]| {
         let pieces: Vec<Piece<'_>> =
             pieces.iter().map(|(text, trusted)| Piece { text, trusted: *trusted }).collect();
         engine.encode(&pieces).unwrap()
