@@ -1,5 +1,5 @@
-//! Ctrl-C: the first one ends the answer that is being written, another one, or one when nothing is being written,
-//! ends the program.
+//! Ctrl-C: the first one ends the answer that is being written, another one, or one when nothing is
+//! being written, ends the program.
 
 use std::sync::{Mutex, Once, PoisonError};
 

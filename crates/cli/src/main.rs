@@ -1,7 +1,9 @@
-//! The `minfer` command: the only program here that prints, reads the environment and knows where models are kept.
+//! The `minfer` command: the only program here that prints, reads the environment and knows where
+//! models are kept.
 //!
-//! `flags/` is the one table of flags with all that is made from it, `command/` one file per command, `hub/` where
-//! models come from. Answers go to standard output, everything else to standard error.
+//! `flags/` is the one table of flags with all that is made from it, `command/` one file per
+//! command, `hub/` where models come from. Answers go to standard output, everything else to
+//! standard error.
 
 mod clock;
 mod command;
@@ -10,6 +12,7 @@ mod flags;
 mod hub;
 mod interrupt;
 mod output;
+mod synth;
 
 use std::process::ExitCode;
 

@@ -1,6 +1,7 @@
 //! Standard output for answers, standard error for everything else.
 //!
-//! A closed standard output ends the command normally: a write to it gives [`Closed`], which is no failure.
+//! A closed standard output ends the command normally: a write to it gives [`Closed`], which is no
+//! failure.
 
 use std::io::{self, IsTerminal as _, Write};
 use std::time::Duration;

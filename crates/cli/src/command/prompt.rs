@@ -42,7 +42,8 @@ pub fn read_file(path: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// The text of a command that has one: the argument, a file, or standard input when that is not a terminal.
+/// The text of a command that has one: the argument, a file, or standard input when that is not a
+/// terminal.
 ///
 /// # Errors
 /// There is none, or it cannot be read.
@@ -89,7 +90,10 @@ pub fn of_run(settings: &Settings, engine: &Engine) -> Result<Rendered> {
 }
 
 /// A list of messages as JSON.
-fn messages(text: &str) -> Result<Vec<Message>> {
+///
+/// # Errors
+/// It is something else.
+pub fn messages(text: &str) -> Result<Vec<Message>> {
     let expected =
         "expected a JSON list of messages, such as [{\"role\": \"user\", \"content\": \"Hi\"}]";
     let list: Vec<Map<String, Value>> = serde_json::from_str(text).context(expected)?;
@@ -151,7 +155,8 @@ impl Chat {
             Some(source) => Template::new(source, tokens).context("reading the chat template")?,
             None => match engine.metadata().str("tokenizer.chat_template")? {
                 Some(source) => Template::new(source, tokens).context(
-                    "reading the model's chat template (--raw goes without, --chat-template takes another)",
+                    "reading the model's chat template (--raw goes without, --chat-template takes \
+                     another)",
                 )?,
                 None => Template::chatml(),
             },

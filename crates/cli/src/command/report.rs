@@ -26,7 +26,8 @@ pub struct Timings {
     share_of_peak: Option<f64>,
 }
 
-/// Bytes that decoding reads: of weights for each token, and of the cache for each token and position.
+/// Bytes that decoding reads: of weights for each token, and of the cache for each token and
+/// position.
 #[derive(Clone, Copy, Debug)]
 pub struct Traffic {
     weights: u64,
@@ -44,11 +45,16 @@ impl Traffic {
         Traffic { weights, per_position: (config.layers * layer) as u64 }
     }
 
+    /// Bytes of a step after so many positions.
+    pub fn of_step(self, positions: f64) -> f64 {
+        self.weights as f64 + self.per_position as f64 * positions
+    }
+
     /// Bytes a second of a generation's decode steps.
     fn per_second(self, stats: &SequenceStats) -> f64 {
         let steps = stats.generated.saturating_sub(1) as f64;
         let middle = stats.prompt_tokens as f64 + steps / 2.0;
-        per_second(steps * (self.weights as f64 + self.per_position as f64 * middle), stats.decode)
+        per_second(steps * self.of_step(middle), stats.decode)
     }
 }
 

@@ -120,7 +120,8 @@ pub fn grammar(settings: &Settings) -> Result<Option<Grammar>> {
         "json-schema" | "json-schema-file" => Grammar::json_schema(&text),
         "regex" => Grammar::regex(&text),
         _lark if text.contains("::=") => {
-            let message = "grammars are written in Lark (`start: \"yes\" | \"no\"`); this one looks like GBNF";
+            let message = "grammars are written in Lark (`start: \"yes\" | \"no\"`); \
+                           this one looks like GBNF";
             return Err(usage(format!("--{}: {message}", flag.name)));
         }
         _lark => Grammar::lark(&text),

@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use minfer_engine::{Engine, TracedValue};
 
-/// Runs `tokens` and writes every value: raw little-endian bytes in `NNNN.bin`, and `index.tsv` with a line for each
-/// (file, node, op, number of the output, type).
+/// Runs `tokens` and writes every value: raw little-endian bytes in `NNNN.bin`, and `index.tsv`
+/// with a line for each (file, node, op, number of the output, type).
 ///
 /// # Errors
 /// The text does not fit one step, or a file cannot be written.

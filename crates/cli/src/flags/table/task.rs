@@ -21,8 +21,11 @@ flags! { TASK_ROWS:
     KL = Flag::new("kl", PERPLEXITY, Kind::Switch("no-kl"), "false",
         "Compare the exact path with the normal one: KL divergence and equal top tokens");
 
-    STAGE = Flag::new("stage", INSPECT, Kind::Choice(&["file", "model", "graph", "program", "launches"]), "file",
+    STAGE = Flag::new("stage", INSPECT,
+        Kind::Choice(&["file", "model", "graph", "program", "launches"]), "file",
         "What to show: the file, or a stage on its way to the device");
+    STEP_TOKENS = Flag::new("tokens", (Theme::Task, &[Verb::Explain]), Kind::Integer(1, 8192), "1",
+        "Tokens of the step: 1 for generation, more for prompts");
     DOT = Flag::new("dot", INSPECT, Kind::Switch("no-dot"), "false",
         "Print the graph for Graphviz");
 
@@ -37,7 +40,8 @@ flags! { TASK_ROWS:
     OUTPUT_FORMAT = Flag::new("output", BENCH, Kind::Choice(&["md", "csv", "json", "jsonl"]), "md",
         "Form of the table").short('o');
 
-    MEASURE = Flag::new("measure", (Theme::Task, &[Verb::Devices]), Kind::Switch("no-measure"), "false",
+    MEASURE = Flag::new("measure", (Theme::Task, &[Verb::Devices]),
+        Kind::Switch("no-measure"), "false",
         "Measure how fast memory can be read, and keep the result for later reports");
 
     QUANT = Flag::new("quant", SYNTH, Kind::Text("MIX"), "q4_k_m",

@@ -1,0 +1,43 @@
+//! `minfer config`: every setting, its value, and where that came from.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use crate::flags::config_file;
+use crate::flags::settings::{Settings, Source};
+use crate::flags::table;
+use crate::output::{self, Style};
+
+/// The command.
+///
+/// # Errors
+/// Standard output fails.
+pub fn run(settings: &Settings, _style: Style) -> Result<()> {
+    if settings.on(&table::JSON) {
+        let entries = settings.iter().map(|setting| {
+            let value = setting.value.as_ref().map(|value| value.text());
+            let entry = json!({
+                "value": value,
+                "source": setting.source.to_string(),
+                "env": setting.flag.env(),
+            });
+            (setting.flag.name.to_owned(), entry)
+        });
+        return output::pretty_json(&Value::Object(entries.collect()));
+    }
+    let path = settings.path(&table::CONFIG_FILE).or_else(config_file::default_path);
+    let file = path.map_or("no place for a configuration file".into(), |path| {
+        let there = if path.exists() { "" } else { " (not there)" };
+        format!("configuration file: {}{there}", path.display())
+    });
+    let mut text = format!("# {file}\n");
+    for setting in settings.iter() {
+        let value = setting.value.as_ref().map_or(String::new(), |value| value.text());
+        let source = match &setting.source {
+            Source::Default => String::new(),
+            other => format!("  # {other}"),
+        };
+        text += &format!("{:<22} = {value}{source}\n", setting.flag.name);
+    }
+    output::print(&text)
+}

