@@ -114,7 +114,7 @@ impl Programs {
         Ok(program)
     }
 
-    /// Plans the smallest and the largest bucket, so that what a device cannot run is known at load.
+    /// Plans the smallest and the largest bucket: what a device cannot run is known at load.
     pub(crate) fn plan_ends(
         &mut self,
         model: &Model,
