@@ -66,7 +66,8 @@ pub(crate) struct Call<'a> {
     pub(crate) views: Views<'a>,
 }
 
-/// Operand 0 of an op that may work in place: rows to copy first, or nothing where the output already holds them.
+/// Operand 0 of an op that may work in place: rows to copy first, or nothing where the output
+/// already holds them.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a>(Option<&'a [f32]>);
 

@@ -1,7 +1,8 @@
 //! The device: weights, states, loaded splits, two steps in flight.
 //!
-//! `submit` only notes a step and copies its imports. `wait` does the work, in the order of the tickets, asking its
-//! limit between launches and, inside long ones, between tasks. Results stay readable until the next submit but one.
+//! `submit` only notes a step and copies its imports. `wait` does the work, in the order of the
+//! tickets, asking its limit between launches and, inside long ones, between tasks. Results stay
+//! readable until the next submit but one.
 
 mod steps;
 
@@ -58,7 +59,8 @@ impl std::fmt::Debug for Cpu {
 }
 
 impl Cpu {
-    /// The device with these options. Fails where the processor lacks the instruction set or threads cannot be had.
+    /// The device with these options. Fails where the processor lacks the instruction set or
+    /// threads cannot be had.
     pub fn new(options: CpuOptions) -> Result<Cpu, DeviceError> {
         let name = simd::processor();
         let failed = |reason: String| DeviceError::Failed {

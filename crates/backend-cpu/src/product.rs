@@ -1,8 +1,8 @@
 //! Products of activation rows and weight rows: the loops that every matmul shares.
 //!
-//! A task owns some columns of the output, that is some weight rows, for all activation rows. Quantized: eight weight
-//! rows at a time are unpacked once for up to 32 activation rows. Float: four weight rows at a time are decoded once
-//! for all activation rows.
+//! A task owns some columns of the output, that is some weight rows, for all activation rows.
+//! Quantized: eight weight rows at a time are unpacked once for up to 32 activation rows. Float:
+//! four weight rows at a time are decoded once for all activation rows.
 
 use minfer_graph::TensorType;
 use minfer_quant::{DType, Planes};
@@ -12,7 +12,8 @@ use crate::simd::{self, Rows8, Simd, Sums};
 use crate::sys::Rectangle;
 use crate::weights::Matrix;
 
-/// Activation rows that share one unpacking of a block: their values stay in the first or second cache.
+/// Activation rows that share one unpacking of a block: their values stay in the first or second
+/// cache.
 const TOKENS: usize = 32;
 
 /// Weight rows decoded at a time for float products.

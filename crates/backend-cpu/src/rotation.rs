@@ -1,4 +1,5 @@
-//! Sines and cosines of rotary embeddings, computed once per step and shared by all layers that turn alike.
+//! Sines and cosines of rotary embeddings, computed once per step and shared by all layers that
+//! turn alike.
 
 use std::sync::Arc;
 
@@ -61,7 +62,8 @@ impl Rotations {
         Turns { pairs: table.frequencies.len(), cos: &table.cos, sin: &table.sin }
     }
 
-    /// A table for a rotation not seen lately, in the place of the one unused longest if there are many.
+    /// A table for a rotation not seen lately, in the place of the one unused longest if there are
+    /// many.
     fn place(&mut self, rope: &Rope) -> usize {
         let table = Table {
             frequencies: rope.frequencies.clone(),

@@ -1,7 +1,7 @@
 //! KV pools: the memory that outlives a step.
 //!
-//! A pool holds pages laid out `[page][kv_head][position][head_dim]`, K and V apart; a q8_0 page is its int8 values
-//! and then its f16 scales. Pages that were never written take no memory.
+//! A pool holds pages laid out `[page][kv_head][position][head_dim]`, K and V apart; a q8_0 page is
+//! its int8 values and then its f16 scales. Pages that were never written take no memory.
 
 use std::ops::Range;
 
@@ -79,7 +79,8 @@ impl States {
     }
 }
 
-/// A pool, `None` for state that no op of this device uses; fails with the bytes that could not be had.
+/// A pool, `None` for state that no op of this device uses; fails with the bytes that could not be
+/// had.
 fn pool(decl: &StateDecl, pages: usize) -> Result<Option<Pool>, u64> {
     let (group, kv_heads, head_dim, key, value, window) = match decl {
         StateDecl::Paged { group, kv_heads, head_dim, key, value, window, .. } => {
@@ -113,7 +114,8 @@ impl Pages {
         exist
     }
 
-    /// Bytes of the values of rows `rows` of a page, counted over heads and positions, and of their scales.
+    /// Bytes of the values of rows `rows` of a page, counted over heads and positions, and of their
+    /// scales.
     fn planes(&self, page: usize, rows: Range<usize>) -> [Range<usize>; 2] {
         let width = match self.kind {
             KvType::F32 => 4,
@@ -158,8 +160,8 @@ impl Pages {
         }
     }
 
-    /// Widens positions of one head of a page to f32: rows of `stride` columns from `to` on, of which the first
-    /// `head_dim` are written.
+    /// Widens positions of one head of a page to f32: rows of `stride` columns from `to` on, of
+    /// which the first `head_dim` are written.
     pub(crate) fn load(
         &self,
         simd: Simd,

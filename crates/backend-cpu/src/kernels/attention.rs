@@ -1,8 +1,9 @@
 //! `attention`: scaled dot-product attention over the paged cache.
 //!
-//! A task is one work item and one K/V head. It goes through the item's positions in tiles of 32: K and V of a tile are
-//! widened to f32 once for up to 16 rows and all query heads of the K/V head. Each (row, head) keeps its maximum, sum
-//! and accumulator for the current partition, and the same of all partitions before it.
+//! A task is one work item and one K/V head. It goes through the item's positions in tiles of 32: K
+//! and V of a tile are widened to f32 once for up to 16 rows and all query heads of the K/V head.
+//! Each (row, head) keeps its maximum, sum and accumulator for the current partition, and the same
+//! of all partitions before it.
 
 use std::ops::Range;
 
@@ -29,7 +30,8 @@ pub(super) fn lower(op: &Attention, io: &Io<'_>, threads: usize) -> Result<Launc
     Ok(Launch::simple(kernel, "tiles of a page, widened once per K/V head").with_scratch(scratch))
 }
 
-/// f32 that one worker needs: tiles of K and V, queries and accumulators, and four numbers per row and head.
+/// f32 that one worker needs: tiles of K and V, queries and accumulators, and four numbers per row
+/// and head.
 fn room(group: usize, head_dim: usize) -> usize {
     let stride = head_dim.next_multiple_of(PADDING);
     2 * TILE * stride + 2 * ROW_TILE * group * stride + 4 * ROW_TILE * group
@@ -107,7 +109,8 @@ fn combine(
 ) -> Result<(), Fault> {
     let (heads, head_dim) = (launched.op.heads, launched.pool.head_dim);
     let (cols, record) = (heads * head_dim, head_dim + 2);
-    // Left from the last pass: the items with slots. Rows with several partitions have several items.
+    // Left from the last pass: the items with slots. Rows with several partitions have several
+    // items.
     lists.items.sort_unstable_by_key(|item| (item.row, item.kv_start));
     lists.ranges.clear();
     for item in &lists.items {

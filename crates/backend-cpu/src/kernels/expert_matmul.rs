@@ -1,7 +1,7 @@
 //! `expert_matmul`: each token's activations times the matrices of its experts.
 //!
-//! The (token, rank) pairs are sorted by expert, so that a task unpacks each expert's weights once for all tokens that
-//! chose it.
+//! The (token, rank) pairs are sorted by expert, so that a task unpacks each expert's weights once
+//! for all tokens that chose it.
 
 use minfer_graph::op::expert_matmul::ExpertMatmul;
 use minfer_graph::op::matmul::Member;
@@ -60,7 +60,8 @@ pub(super) fn run(op: &ExpertMatmul, call: &mut Call<'_>) -> Result<(), Fault> {
     })
 }
 
-/// Sorts pairs by expert: `[activation row, output row]` in `pairs`, where each expert's end in `ends`.
+/// Sorts pairs by expert: `[activation row, output row]` in `pairs`, where each expert's end in
+/// `ends`.
 fn sort(
     chosen: &[i32],
     ends: &mut [u32],

@@ -1,5 +1,5 @@
-//! The device's answer to each op: how it is launched, and the kernel. One file per op; both matches name every op, so
-//! the compiler lists what a new one still needs.
+//! The device's answer to each op: how it is launched, and the kernel. One file per op; both
+//! matches name every op, so the compiler lists what a new one still needs.
 
 mod add;
 mod add_norm;

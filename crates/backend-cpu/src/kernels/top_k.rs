@@ -1,4 +1,5 @@
-//! `top_k`: the k largest elements of each row in falling order; a row with a NaN gives ids of -1 and NaNs.
+//! `top_k`: the k largest elements of each row in falling order; a row with a NaN gives ids of -1
+//! and NaNs.
 
 use minfer_graph::op::top_k::TopK;
 
@@ -23,7 +24,8 @@ pub(super) fn run(op: &TopK, call: &mut Call<'_>) -> Result<(), Fault> {
     })
 }
 
-/// The largest elements in falling order with their columns, the lower column first among equals. There is no NaN.
+/// The largest elements in falling order with their columns, the lower column first among equals.
+/// There is no NaN.
 pub(super) fn select(x: &[f32], ids: &mut [i32], elements: &mut [f32]) {
     let k = ids.len();
     let mut kept = 0;

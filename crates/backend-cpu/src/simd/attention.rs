@@ -1,7 +1,8 @@
 #![expect(unsafe_code, reason = "enters code compiled for the instruction set that `Simd` proves")]
 //! The inner loops of attention over one tile of 32 positions, for one query row and head.
 //!
-//! Rows of queries, keys and values come widened to f32 and padded with zeros to a multiple of 16 columns.
+//! Rows of queries, keys and values come widened to f32 and padded with zeros to a multiple of 16
+//! columns.
 
 use std::ops::Range;
 
@@ -132,7 +133,8 @@ fn accumulate_body<L: Lanes>(
 }
 
 dispatch! {
-    /// Scores of the positions `live` of a tile (others stay or are garbage): `q · k_j · scale`, capped.
+    /// Scores of the positions `live` of a tile (others stay or are garbage): `q · k_j · scale`,
+    /// capped.
     fn scores(
         q: &[f32],
         k: &[f32],
@@ -141,8 +143,8 @@ dispatch! {
         cap: Option<f32>,
         out: &mut Scores,
     ) = scores_body;
-    /// From scores to weights: gives the new maximum, the factor on what was summed before, and the weights' sum.
-    /// Positions outside `live` get weight 0.
+    /// From scores to weights: gives the new maximum, the factor on what was summed before, and the
+    /// weights' sum. Positions outside `live` get weight 0.
     fn tile_weights(scores: &mut Scores, live: Range<usize>, m: f32) -> (f32, f32, f32)
         = tile_weights_body;
     /// `acc = acc · c + Σ p_j v_j` over `live`, in order.

@@ -7,7 +7,8 @@ use super::lanes::{LANES, Lanes};
 /// Virtual lanes.
 const WIDTH: usize = 2 * LANES;
 
-/// The 16 terms from `16 · chunks` on, zeros beyond the end: `fma(0, 0, lane)` leaves a lane as it is.
+/// The 16 terms from `16 · chunks` on, zeros beyond the end: `fma(0, 0, lane)` leaves a lane as it
+/// is.
 #[inline(always)]
 fn tail(x: &[f32], rest: &[f32]) -> [f32; WIDTH] {
     debug_assert!(x.len() % WIDTH == rest.len());

@@ -1,6 +1,6 @@
 #![expect(unsafe_code, reason = "enters code compiled for the instruction set that `Simd` proves")]
-//! Integer dot products of eight weight rows with rows of quantized activations, where an instruction set has a
-//! form of its own for the format.
+//! Integer dot products of eight weight rows with rows of quantized activations, where an
+//! instruction set has a form of its own for the format.
 
 use super::{Isa, Simd};
 use crate::kernels::quant::{Q8_0Row, Q8KRow};
@@ -13,8 +13,14 @@ pub(crate) type Sums = [f32; 8];
 
 macro_rules! entries {
     ($row:ident, $module:ident: $($name:ident $bytes:literal),* $(,)?) => {$(
-        /// Adds eight dot products to each item of `acc`; false where this instruction set has no such form.
-        pub(crate) fn $name(simd: Simd, rows: &Rows8<'_>, xs: &[$row<'_>], acc: &mut [Sums]) -> bool {
+        /// Adds eight dot products to each item of `acc`; false where this instruction set has no
+        /// such form.
+        pub(crate) fn $name(
+            simd: Simd,
+            rows: &Rows8<'_>,
+            xs: &[$row<'_>],
+            acc: &mut [Sums],
+        ) -> bool {
             let blocks = xs.first().map_or(0, |x| x.q.len());
             assert!(rows.iter().all(|row| row.len() == blocks * $bytes), "rows of {blocks} blocks");
             assert!(xs.iter().all(|x| x.is_whole(blocks)) && acc.len() == xs.len(), "whole rows");
@@ -22,7 +28,8 @@ macro_rules! entries {
                 Isa::Scalar => false,
                 #[cfg(target_arch = "x86_64")]
                 Isa::Avx2 => {
-                    // SAFETY: a `Simd` of this kind is made only where the processor has AVX2, FMA and F16C.
+                    // SAFETY: a `Simd` of this kind is made only where the processor has AVX2, FMA
+                    // and F16C.
                     unsafe { super::avx2::$module::$name(rows, xs, acc) };
                     true
                 }

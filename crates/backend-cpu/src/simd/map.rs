@@ -7,10 +7,11 @@ use super::dispatch;
 use super::lanes::{LANES, Lanes};
 use super::math::{gelu, silu, soft_cap};
 
-/// Makes the body of a loop from what it does to one vector: of `y` alone, or of `y` and `x` of the same length. The
-/// last elements take part in a vector filled up with zeros.
+/// Makes the body of a loop from what it does to one vector: of `y` alone, or of `y` and `x` of the
+/// same length. The last elements take part in a vector filled up with zeros.
 ///
-/// A macro, since a closure of some length is not inlined, and then is not compiled for the instruction set.
+/// A macro, since a closure of some length is not inlined, and then is not compiled for the
+/// instruction set.
 macro_rules! bodies {
     ($($name:ident($y:ident $(, $x:ident)?; $($arg:ident: $ty:ty),*) = $vector:expr;)*) => {$(
         #[inline(always)]

@@ -6,7 +6,8 @@ use super::lanes::Lanes;
 
 const LOWEST: f32 = -104.0;
 const HIGHEST: f32 = 89.0;
-/// ln 2 in two parts: the first has few enough bits that its multiples by small whole numbers are exact.
+/// ln 2 in two parts: the first has few enough bits that its multiples by small whole numbers are
+/// exact.
 const LN2_HIGH: f32 = f32::from_bits(0x3f31_7200);
 const LN2_LOW: f32 = f32::from_bits(0x35bf_be8e);
 /// 1/k! for k from 7 down to 0.

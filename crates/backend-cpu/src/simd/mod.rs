@@ -1,10 +1,10 @@
-//! Inner loops, written once over [`Lanes`] and compiled for each instruction set, and the integer dot products
-//! with AVX2 forms of their own.
+//! Inner loops, written once over [`Lanes`] and compiled for each instruction set, and the integer
+//! dot products with AVX2 forms of their own.
 //!
-//! The entries are safe: they check lengths, and a [`Simd`] value, which each takes, exists only where its
-//! instruction set does. It is chosen once per device; no loop asks the processor again. All forms give the bits
-//! that docs/numerics.md states. A new instruction set is one more implementation of [`Lanes`] and a file of dot
-//! products beside `avx2/`.
+//! The entries are safe: they check lengths, and a [`Simd`] value, which each takes, exists only
+//! where its instruction set does. It is chosen once per device; no loop asks the processor again.
+//! All forms give the bits that docs/numerics.md states. A new instruction set is one more
+//! implementation of [`Lanes`] and a file of dot products beside `avx2/`.
 
 mod attention;
 #[cfg(target_arch = "x86_64")]
@@ -107,7 +107,8 @@ macro_rules! dispatch {
                 $body::<$crate::simd::avx2::Avx2Lanes>($($arg),*)
             }
             match simd.isa() {
-                // SAFETY: a `Simd` of this kind is made only where the processor has these features.
+                // SAFETY: a `Simd` of this kind is made only where the processor has these
+                // features.
                 #[cfg(target_arch = "x86_64")]
                 $crate::simd::Isa::Avx2 => unsafe { avx2($($arg),*) },
                 #[cfg(not(target_arch = "x86_64"))]

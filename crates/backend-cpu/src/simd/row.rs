@@ -1,5 +1,6 @@
 #![expect(unsafe_code, reason = "enters code compiled for the instruction set that `Simd` proves")]
-//! Loops over one row that need all of it: norms, softmax, quantization, rotation, the largest element.
+//! Loops over one row that need all of it: norms, softmax, quantization, rotation, the largest
+//! element.
 
 use minfer_graph::op::rope::Pairs;
 
@@ -66,8 +67,8 @@ fn softmax_body<L: Lanes>(y: &mut [f32]) {
     }
 }
 
-/// `scale` and the factor to it from max |x| (as bits); a NaN scale where a value is not finite. The factor is 0
-/// where its formula is not finite.
+/// `scale` and the factor to it from max |x| (as bits); a NaN scale where a value is not finite.
+/// The factor is 0 where its formula is not finite.
 #[inline(always)]
 fn scales(bits: u32) -> (f32, f32) {
     let amax = f32::from_bits(bits);
@@ -207,9 +208,11 @@ dispatch! {
     /// Makes a row probabilities.
     fn softmax(y: &mut [f32]) = softmax_body;
     /// Quantizes a row in blocks of 32; sums of each block.
-    fn quantize_q8_0(x: &[f32], q: &mut [i8], scale: &mut [f32], sums: &mut [i32]) = quantize_q8_0_body;
+    fn quantize_q8_0(x: &[f32], q: &mut [i8], scale: &mut [f32], sums: &mut [i32])
+        = quantize_q8_0_body;
     /// Quantizes a row in blocks of 256; sums of each 16.
-    fn quantize_q8_k(x: &[f32], q: &mut [i8], scale: &mut [f32], sums: &mut [i16]) = quantize_q8_k_body;
+    fn quantize_q8_k(x: &[f32], q: &mut [i8], scale: &mut [f32], sums: &mut [i16])
+        = quantize_q8_k_body;
     /// Turns the pairs of one head.
     fn rope(head: &mut [f32], cos: &[f32], sin: &[f32], pairs: Pairs) = rope_body;
     /// Index of the first of the largest elements; `None` where one is NaN.

@@ -40,7 +40,8 @@ fn assert_same(expected: &[f32], found: &[f32], what: &str) {
     }
 }
 
-/// Runs `kernel` on copies of `y` with each instruction set; `y` lies between guards that must not change.
+/// Runs `kernel` on copies of `y` with each instruction set; `y` lies between guards that must not
+/// change.
 fn compare(what: &str, y: &[f32], kernel: impl Fn(Simd, &mut [f32])) {
     let run = |simd| {
         let mut guarded = vec![77.0; y.len() + 16];

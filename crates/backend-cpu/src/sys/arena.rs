@@ -51,8 +51,9 @@ impl Arena {
         self.buffer.bytes_mut().get_mut(range)
     }
 
-    /// Lends the parts of one launch. A part that is read may equal one that is written; any other overlap with a
-    /// written part, a part beyond the end and more parts than [`MAX_VIEWS`] are refused with the reason.
+    /// Lends the parts of one launch. A part that is read may equal one that is written; any other
+    /// overlap with a written part, a part beyond the end and more parts than [`MAX_VIEWS`] are
+    /// refused with the reason.
     pub(crate) fn lend(
         &mut self,
         writes: &[Range<usize>],

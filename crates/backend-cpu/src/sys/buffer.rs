@@ -1,7 +1,8 @@
 #![expect(unsafe_code, reason = "owns raw memory: the allocator's zeroed pages, aligned by hand")]
 //! Zeroed memory, aligned to 64 bytes.
 //!
-//! The allocator gives zeroed pages lazily only for small alignments, so the alignment is made here.
+//! The allocator gives zeroed pages lazily only for small alignments, so the alignment is made
+//! here.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
@@ -45,7 +46,8 @@ impl Buffer {
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: `start` is at most 64, and `len` bytes follow it in the allocation.
         let first = unsafe { self.allocation.as_ptr().add(self.start) };
-        // SAFETY: the range lies in the allocation, is initialised, and `self` is borrowed exclusively.
+        // SAFETY: the range lies in the allocation, is initialised, and `self` is borrowed
+        // exclusively.
         unsafe { std::slice::from_raw_parts_mut(first, self.len) }
     }
 }

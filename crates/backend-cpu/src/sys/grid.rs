@@ -42,7 +42,8 @@ pub(crate) struct Rectangle<'a, T> {
 }
 
 impl<'a, T: Send> Grid<'a, T> {
-    /// A matrix of rows of `stride` elements, cut into `cuts` of rows and runs of `columns` columns.
+    /// A matrix of rows of `stride` elements, cut into `cuts` of rows and runs of `columns`
+    /// columns.
     pub(crate) fn new(
         data: &'a mut [T],
         stride: usize,
@@ -110,7 +111,8 @@ impl<T> Rectangle<'_, T> {
         assert!(self.rows.contains(&row), "row {row} of a rectangle of rows {:?}", self.rows);
         // SAFETY: the constructor has checked that rows and columns lie in the matrix.
         let first = unsafe { self.data.add(row * self.stride + self.columns.start) };
-        // SAFETY: inside the rectangle, which is this task's alone, and `self` is borrowed exclusively.
+        // SAFETY: inside the rectangle, which is this task's alone, and `self` is borrowed
+        // exclusively.
         unsafe { std::slice::from_raw_parts_mut(first, self.columns.len()) }
     }
 }
@@ -119,8 +121,8 @@ impl<T> Rectangle<'_, T> {
 type Fill<'a, T> = dyn Fn(usize, Rectangle<'_, T>, &mut [f32]) + Sync + 'a;
 
 impl Workers<'_> {
-    /// Runs `task(grid, rectangle, room)` for every rectangle of every grid. `room` is divided among the workers:
-    /// a task gets its worker's part, with whatever was left in it.
+    /// Runs `task(grid, rectangle, room)` for every rectangle of every grid. `room` is divided
+    /// among the workers: a task gets its worker's part, with whatever was left in it.
     pub(crate) fn fill<T: Send>(
         &self,
         grids: &[Grid<'_, T>],

@@ -1,9 +1,10 @@
 #![expect(unsafe_code, reason = "lends a launch on the caller's stack to the worker threads")]
 //! A pool of threads that spins a little between launches and then sleeps.
 //!
-//! The caller takes part in the work as worker 0. A launch is open while tasks are left: a worker that sees it enters,
-//! takes tasks until there are none, and leaves; one that comes late finds the gate shut and is not waited for,
-//! so a busy machine delays a launch by the tasks under way and no more. Nothing is allocated per launch.
+//! The caller takes part in the work as worker 0. A launch is open while tasks are left: a worker
+//! that sees it enters, takes tasks until there are none, and leaves; one that comes late finds the
+//! gate shut and is not waited for, so a busy machine delays a launch by the tasks under way and no
+//! more. Nothing is allocated per launch.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -237,8 +237,9 @@ pub fn assert_same(expected: &Values, found: &Values, what: &str) {
     }
 }
 
-/// Runs steps of so many tokens, each (position, tokens), on all devices and compares every value with the
-/// reference's; then again without keeping values, so that memory is shared and ops work in place.
+/// Runs steps of so many tokens, each (position, tokens), on all devices and compares every value
+/// with the reference's; then again without keeping values, so that memory is shared and ops work
+/// in place.
 pub fn check(case: &Case, kv: KvType, exact: bool, steps: &[(usize, usize)]) {
     check_on(devices, case, kv, exact, steps);
 }

@@ -1,5 +1,5 @@
-//! The device against the executable definitions, bit for bit: every op, every weight format, every KV type, on every
-//! instruction set that is here, with several numbers of threads.
+//! The device against the executable definitions, bit for bit: every op, every weight format, every
+//! KV type, on every instruction set that is here, with several numbers of threads.
 
 mod contract;
 mod harness;

@@ -1,4 +1,5 @@
-//! `iq4_xs` against q8_k rows: `w = LEVELS[q]`, signed scales of 6 bits per 32; super-blocks of 256 in 136 bytes.
+//! `iq4_xs` against q8_k rows: `w = LEVELS[q]`, signed scales of 6 bits per 32; super-blocks of 256
+//! in 136 bytes.
 
 use super::iq4_nl::LEVELS;
 use super::rows::{Q8KRow, SuperBlock, f16, nibbles, one_by_one};

@@ -1,8 +1,9 @@
 //! Rows of weights against rows of activations: one file per weight format.
 //!
-//! A file has `dot`, the format's dot product in plain code, as docs/numerics.md writes it, and `dot8`, eight rows
-//! against many activation rows, which takes the instruction set's own form where there is one. The forms share
-//! nothing but the layout's small print (tables, packed scales), so that one checks the other.
+//! A file has `dot`, the format's dot product in plain code, as docs/numerics.md writes it, and
+//! `dot8`, eight rows against many activation rows, which takes the instruction set's own form
+//! where there is one. The forms share nothing but the layout's small print (tables, packed
+//! scales), so that one checks the other.
 
 pub(crate) mod bf16;
 pub(crate) mod f16;
@@ -49,8 +50,8 @@ pub(crate) fn operand(quant: Quant) -> DType {
     }
 }
 
-/// Adds the dot products of eight rows with each of `xs` to `acc`. Formats with other operands add nothing:
-/// lowering has refused them.
+/// Adds the dot products of eight rows with each of `xs` to `acc`. Formats with other operands add
+/// nothing: lowering has refused them.
 pub(crate) fn dot8_q8_0(
     simd: Simd,
     quant: Quant,

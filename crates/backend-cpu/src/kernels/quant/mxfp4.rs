@@ -1,4 +1,5 @@
-//! `mxfp4` against q8_0 rows: `w = LEVELS[q]`, the doubled values, with half the scale; blocks of 32 in 17 bytes.
+//! `mxfp4` against q8_0 rows: `w = LEVELS[q]`, the doubled values, with half the scale; blocks of
+//! 32 in 17 bytes.
 
 use super::rows::{Q8_0Row, nibbles, one_by_one};
 use crate::simd::{Rows8, Simd, Sums, integer};

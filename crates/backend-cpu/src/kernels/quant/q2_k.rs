@@ -1,4 +1,5 @@
-//! `q2_k` against q8_k rows: `w = q` of 2 bits, scales and minima of 4 bits per 16; super-blocks of 256 in 84 bytes.
+//! `q2_k` against q8_k rows: `w = q` of 2 bits, scales and minima of 4 bits per 16; super-blocks of
+//! 256 in 84 bytes.
 
 use super::rows::{Q8KRow, SuperBlock, f16, one_by_one};
 use crate::simd::{Rows8, Simd, Sums, integer};

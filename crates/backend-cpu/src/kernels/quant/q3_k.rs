@@ -1,4 +1,5 @@
-//! `q3_k` against q8_k rows: `w = q − 4` of 3 bits, signed scales of 6 bits per 16; super-blocks of 256 in 110 bytes.
+//! `q3_k` against q8_k rows: `w = q − 4` of 3 bits, signed scales of 6 bits per 16; super-blocks of
+//! 256 in 110 bytes.
 
 use super::rows::{Q8KRow, SuperBlock, f16, one_by_one};
 use crate::simd::{Rows8, Simd, Sums, integer};

@@ -1,10 +1,12 @@
-//! `q4_k` against q8_k rows: `w = q` of 4 bits, scales and minima of 6 bits per 32; super-blocks of 256 in 144 bytes.
+//! `q4_k` against q8_k rows: `w = q` of 4 bits, scales and minima of 6 bits per 32; super-blocks of
+//! 256 in 144 bytes.
 
 use super::rows::{Q8KRow, SuperBlock, f16, one_by_one};
 use crate::simd::{Rows8, Simd, Sums, integer};
 
-/// Scales and minima of the eight groups, here and in `q5_k`: 6 bits each in 12 bytes. The first four of each lie in
-/// bytes 0…7; the others have their low halves in bytes 8…11 and their top bits above the first four.
+/// Scales and minima of the eight groups, here and in `q5_k`: 6 bits each in 12 bytes. The first
+/// four of each lie in bytes 0…7; the others have their low halves in bytes 8…11 and their top bits
+/// above the first four.
 pub(crate) fn scales(packed: &[u8; 12]) -> ([i16; 8], [i16; 8]) {
     let number = |first: usize, shift: u32, g: usize| {
         let byte = packed[first + g % 4];

@@ -1,4 +1,5 @@
-//! `q5_k` against q8_k rows: `w = q` of 5 bits, scales and minima of 6 bits per 32; super-blocks of 256 in 176 bytes.
+//! `q5_k` against q8_k rows: `w = q` of 5 bits, scales and minima of 6 bits per 32; super-blocks of
+//! 256 in 176 bytes.
 
 use super::q4_k;
 use super::rows::{Q8KRow, SuperBlock, f16, one_by_one};

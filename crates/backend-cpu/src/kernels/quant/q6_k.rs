@@ -1,4 +1,5 @@
-//! `q6_k` against q8_k rows: `w = q − 32` of 6 bits, signed bytes as scales per 16; super-blocks of 256 in 210 bytes.
+//! `q6_k` against q8_k rows: `w = q − 32` of 6 bits, signed bytes as scales per 16; super-blocks of
+//! 256 in 210 bytes.
 
 use super::rows::{Q8KRow, SuperBlock, f16, one_by_one};
 use crate::simd::{Rows8, Simd, Sums, integer};
@@ -10,7 +11,8 @@ pub(crate) fn scales(block: &[u8; 210]) -> [i16; 16] {
 
 /// The numbers of a super-block.
 fn read(block: &[u8; 210]) -> SuperBlock {
-    // Value 128h + i: byte 64h + i % 64, the low half for i < 64; its top bits at bit 2j of byte 32h + i % 32.
+    // Value 128h + i: byte 64h + i % 64, the low half for i < 64; its top bits at bit 2j of byte
+    // 32h + i % 32.
     let low = |v: usize| (block[v / 128 * 64 + v % 64] >> (v % 128 / 64 * 4)) & 15;
     let high = |v: usize| (block[128 + v / 128 * 32 + v % 32] >> (v % 128 / 32 * 2)) & 3;
     SuperBlock {

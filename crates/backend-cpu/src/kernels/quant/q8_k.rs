@@ -1,4 +1,5 @@
-//! `q8_k` against q8_k rows: `w = q`, a signed byte, with an f32 scale; super-blocks of 256 in 292 bytes.
+//! `q8_k` against q8_k rows: `w = q`, a signed byte, with an f32 scale; super-blocks of 256 in 292
+//! bytes.
 
 use super::rows::{Q8KRow, SuperBlock, one_by_one};
 use crate::simd::{Rows8, Simd, Sums, integer};

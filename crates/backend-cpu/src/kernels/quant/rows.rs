@@ -55,7 +55,8 @@ impl<'a> Q8_0Row<'a> {
             && self.sums.len() == blocks
     }
 
-    /// The chain of one weight row: `values` gives a block's integers, `factors` its scale and its minimum.
+    /// The chain of one weight row: `values` gives a block's integers, `factors` its scale and its
+    /// minimum.
     pub(super) fn chain<const BYTES: usize>(
         &self,
         row: &[u8],

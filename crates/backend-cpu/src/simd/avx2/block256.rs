@@ -1,8 +1,8 @@
 //! Integer dot products of the formats with super-blocks of 256 values, with q8_k activations.
 //!
-//! A group of 32 values is unpacked at a time, for all tokens. Sub-scales multiply the 16-bit sums in the instruction
-//! that widens them. Chains of 16-bit sums: values up to 3 or 7 and groups of 16 allow four quads, up to 15 eight,
-//! up to 31 four, up to 63 two (63 · 127 · 4 = 32004).
+//! A group of 32 values is unpacked at a time, for all tokens. Sub-scales multiply the 16-bit sums
+//! in the instruction that widens them. Chains of 16-bit sums: values up to 3 or 7 and groups of 16
+//! allow four quads, up to 15 eight, up to 31 four, up to 63 two (63 · 127 · 4 = 32004).
 
 use std::arch::x86_64::*;
 

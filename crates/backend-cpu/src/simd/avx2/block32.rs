@@ -1,7 +1,7 @@
 //! Integer dot products of the formats with blocks of 32 values, with q8_0 activations.
 //!
-//! Chains of 16-bit sums: a quad adds two products to a word, so values up to 15 allow eight quads (15 · 127 · 16 =
-//! 30480), values up to 31 four (31 · 127 · 8 = 31496).
+//! Chains of 16-bit sums: a quad adds two products to a word, so values up to 15 allow eight quads
+//! (15 · 127 · 16 = 30480), values up to 31 four (31 · 127 · 8 = 31496).
 
 use std::arch::x86_64::*;
 
@@ -17,8 +17,9 @@ struct Block {
     m: Option<__m256>,
 }
 
-/// The chains of eight outputs for each token: `unpack` gives each block once for all tokens. `OFFSET` is taken from
-/// every unsigned value. A single token's chains stay in a register: through memory, each link would wait for a store.
+/// The chains of eight outputs for each token: `unpack` gives each block once for all tokens.
+/// `OFFSET` is taken from every unsigned value. A single token's chains stay in a register: through
+/// memory, each link would wait for a store.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn chains<const BYTES: usize, const CHAIN: usize, const SIGNED: bool, const OFFSET: i32>(
@@ -75,7 +76,10 @@ fn link<const CHAIN: usize, const SIGNED: bool, const OFFSET: i32>(
 
 /// Defines the entry of a format.
 macro_rules! formats {
-    ($($name:ident: $bytes:literal, $chain:literal, $signed:literal, $offset:literal, $unpack:expr;)*) => {$(
+    ($(
+        $name:ident: $bytes:literal, $chain:literal, $signed:literal, $offset:literal,
+        $unpack:expr;
+    )*) => {$(
         #[target_feature(enable = "avx2,fma,f16c")]
         pub(in crate::simd) fn $name(
             rows: &[&[u8]; 8],
@@ -122,7 +126,8 @@ fn five_bits<const BYTES: usize>(blocks: &[&[u8; BYTES]; 8], at: usize) -> Group
     let top = quads::lanes(&top);
     let bits = [_mm256_set1_epi32(0x0804_0201), _mm256_set1_epi32(0x8040_2010_u32.cast_signed())];
     array!([low[0]; 8], q => {
-        // Byte q / 2 of each lane's u32 to all four bytes; bit 4 (q % 2) + i of it belongs to byte i.
+        // Byte q / 2 of each lane's u32 to all four bytes; bit 4 (q % 2) + i of it belongs to byte
+        // i.
         let pick = _mm256_set_epi32(12, 8, 4, 0, 12, 8, 4, 0);
         let pick = _mm256_add_epi32(pick, _mm256_set1_epi32(q as i32 / 2));
         let pick = _mm256_mullo_epi32(pick, _mm256_set1_epi32(0x0101_0101));

@@ -1,14 +1,16 @@
 #![expect(unsafe_code, reason = "loads through pointers to arrays of the right size")]
-//! Eight weight rows side by side: dword lane r of a vector holds four neighbouring values ("a quad") of row r.
+//! Eight weight rows side by side: dword lane r of a vector holds four neighbouring values ("a
+//! quad") of row r.
 //!
-//! So a quad of activations, broadcast, meets eight rows at once, a sum needs no shuffle across lanes, and eight
-//! outputs end up in one vector, each as its own chain. Measured against eight lane chains per output, this halves
-//! the instructions of a matrix-vector product, and in a tile of tokens the interleaving is paid once.
+//! So a quad of activations, broadcast, meets eight rows at once, a sum needs no shuffle across
+//! lanes, and eight outputs end up in one vector, each as its own chain. Measured against eight
+//! lane chains per output, this halves the instructions of a matrix-vector product, and in a tile
+//! of tokens the interleaving is paid once.
 
 use std::arch::x86_64::*;
 
-/// An array by index. A closure given to `std::array::from_fn` would not be inlined: that function is not compiled for
-/// these features.
+/// An array by index. A closure given to `std::array::from_fn` would not be inlined: that function
+/// is not compiled for these features.
 macro_rules! array {
     ([$start:expr; $n:expr], $i:ident => $value:expr) => {{
         let mut array = [$start; $n];
@@ -32,7 +34,8 @@ pub(super) fn load16<const BYTES: usize>(block: &[u8; BYTES], at: usize) -> __m1
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
-/// Bytes `at..at + 16` of eight blocks, interleaved: vector q holds bytes 4q…4q+3 of row r in dword r.
+/// Bytes `at..at + 16` of eight blocks, interleaved: vector q holds bytes 4q…4q+3 of row r in dword
+/// r.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn quads<const BYTES: usize>(blocks: &[&[u8; BYTES]; 8], at: usize) -> [__m256i; 4] {
@@ -117,9 +120,9 @@ pub(super) fn look_up(table: &[i8; 16], indices: Group) -> Group {
     array!([table; 8], q => _mm256_shuffle_epi8(table, indices[q]))
 }
 
-/// Sum over a group of `scale · w · x` in each row's lane; `x` is 32 bytes, read as quads. The weights are unsigned, or signed bytes if `SIGNED`;
-/// `CHAIN` products of quads may be added in 16 bits before they are widened. `scales` are pairs of i16, those of
-/// values 0…15 and 16…31.
+/// Sum over a group of `scale · w · x` in each row's lane; `x` is 32 bytes, read as quads. The
+/// weights are unsigned, or signed bytes if `SIGNED`; `CHAIN` products of quads may be added in 16
+/// bits before they are widened. `scales` are pairs of i16, those of values 0…15 and 16…31.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn dot<const CHAIN: usize, const SIGNED: bool>(
@@ -147,8 +150,9 @@ pub(super) fn dot<const CHAIN: usize, const SIGNED: bool>(
     sum
 }
 
-/// Fetches the next eight rows ahead of time, a block's share at a time: they follow each other in memory, while eight
-/// short rows read side by side are too many streams for the processor to foresee.
+/// Fetches the next eight rows ahead of time, a block's share at a time: they follow each other in
+/// memory, while eight short rows read side by side are too many streams for the processor to
+/// foresee.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn prefetch<const BYTES: usize>(rows: &[&[[u8; BYTES]]; 8], b: usize) {
