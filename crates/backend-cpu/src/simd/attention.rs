@@ -1,4 +1,7 @@
-#![expect(unsafe_code, reason = "enters code compiled for the instruction set that `Simd` proves")]
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "enters code compiled for the features that `Simd` proves")
+)]
 //! The inner loops of attention over one tile of 32 positions, for one query row and head.
 //!
 //! Rows of queries, keys and values come widened to f32 and padded with zeros to a multiple of 16

@@ -1,4 +1,7 @@
-#![expect(unsafe_code, reason = "enters code compiled for the instruction set that `Simd` proves")]
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "enters code compiled for the features that `Simd` proves")
+)]
 //! Float dot products: 16 virtual lanes, then the tree.
 
 use super::dispatch;

@@ -1,4 +1,7 @@
-#![expect(unsafe_code, reason = "enters code compiled for the instruction set that `Simd` proves")]
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "enters code compiled for the features that `Simd` proves")
+)]
 //! Integer dot products of eight weight rows with rows of quantized activations, where an
 //! instruction set has a form of its own for the format.
 

@@ -1,4 +1,7 @@
-#![expect(unsafe_code, reason = "enters code compiled for the instruction set that `Simd` proves")]
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "enters code compiled for the features that `Simd` proves")
+)]
 //! Loops that treat each element by itself.
 
 use minfer_graph::Activation;

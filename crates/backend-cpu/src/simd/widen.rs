@@ -1,4 +1,7 @@
-#![expect(unsafe_code, reason = "enters code compiled for the instruction set that `Simd` proves")]
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "enters code compiled for the features that `Simd` proves")
+)]
 //! Conversions between f32 and the stored types of K and V (and of f16 and bf16 weights).
 
 use half::bf16;
