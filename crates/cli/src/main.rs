@@ -17,7 +17,7 @@ mod synth;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use flags::settings::{Settings, variable};
+use flags::settings::Settings;
 use flags::{command_line, table};
 
 fn main() -> ExitCode {
@@ -62,11 +62,11 @@ fn dispatch(matches: &clap::ArgMatches) -> anyhow::Result<()> {
     (row.run)(&settings, style)
 }
 
-/// Events of the libraries on standard error: with `-v`, or as `MINFER_LOG` filters them.
+/// Events of the libraries on standard error: with `-v`, or as `--log` filters them.
 fn log(settings: &Settings) {
-    let filter = match variable("MINFER_LOG") {
+    let filter = match settings.text(&table::LOG) {
         Some(filter) => filter,
-        None if settings.on(&table::VERBOSE) => "debug,ureq=info,rustls=info".into(),
+        None if settings.on(&table::VERBOSE) => "debug,ureq=info,rustls=info",
         None => return,
     };
     tracing_subscriber::fmt()

@@ -73,8 +73,9 @@ fn arguments(flag: &'static Flag) -> Vec<Arg> {
             let negative = Arg::new(no)
                 .long(no)
                 .help_heading(flag.theme.title())
-                .help(format!("The opposite of --{}: {}", flag.name, flag.help))
-                .action(ArgAction::Count)
+                .help(format!("Turn off --{}: {}", flag.name, flag.help))
+                .action(ArgAction::SetTrue)
+                .overrides_with(no)
                 .hide(flag.default != "true");
             return vec![arg.hide(flag.default == "true"), negative];
         }
@@ -95,6 +96,11 @@ fn help(flag: &Flag) -> StyledStr {
     if let Kind::Choice(words) = flag.kind {
         text += &format!(" ({})", words.join(", "));
     }
+    // clap does not know these names, so it does not show them.
+    let dashed: Vec<String> = flag.dashed.iter().map(|name| format!("-{name}")).collect();
+    if !dashed.is_empty() {
+        text += &format!(" [also: {}]", dashed.join(", "));
+    }
     if !flag.default.is_empty() && !matches!(flag.kind, Kind::Switch(_)) {
         text += &format!(" [default: {}]", flag.default);
     }
@@ -105,10 +111,6 @@ fn long_help(flag: &Flag) -> StyledStr {
     let mut text = help(flag).to_string();
     if !flag.more.is_empty() {
         text += &format!("\n{}", flag.more);
-    }
-    let dashed: Vec<String> = flag.dashed.iter().map(|name| format!("-{name}")).collect();
-    if !dashed.is_empty() {
-        text += &format!("\n[also: {}]", dashed.join(", "));
     }
     text += &format!("\n[env: {}]", flag.env());
     text.into()

@@ -63,7 +63,9 @@ impl Settings {
     /// A value that its row does not allow, or a file that cannot be read.
     pub fn resolve(verb: Verb, matches: &ArgMatches) -> Result<Settings> {
         let mut settings = Settings::default();
-        let lines = settings.read_file(matches)?;
+        // Commands without flags, such as those that print completions, need no configuration.
+        let configured = table::CONFIG_FILE.applies_to(verb);
+        let lines = if configured { settings.read_file(matches)? } else { Vec::new() };
         let wanted = |flag: &&'static Flag| verb == Verb::Config || flag.applies_to(verb);
         for flag in table::rows().filter(wanted) {
             let on_line = if flag.applies_to(verb) { typed(flag, matches) } else { None };
@@ -206,7 +208,8 @@ impl Settings {
 /// What the command line says of a row; the last word counts between a switch and its opposite.
 fn typed(flag: &Flag, matches: &ArgMatches) -> Option<Vec<String>> {
     let given = |name: &str| {
-        let source = matches.try_contains_id(name).ok().and(matches.value_source(name));
+        let known = matches.try_contains_id(name).ok();
+        let source = known.and_then(|_| matches.value_source(name));
         source == Some(ValueSource::CommandLine)
     };
     let last = |name: &str| matches.indices_of(name).and_then(Iterator::max).unwrap_or(0);

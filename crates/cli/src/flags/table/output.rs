@@ -19,7 +19,9 @@ flags! { OUTPUT_ROWS:
     TRACE = Flag::new("trace", (Theme::Output, &[Verb::Run, Verb::Score]), Kind::Path("DIR"), "",
         "Write the output of every node for the prompt into a folder");
     VERBOSE = Flag::new("verbose", (Theme::Output, ALL), Kind::Switch("no-verbose"), "false",
-        "Say what happens on the way; MINFER_LOG holds a filter as of tracing").short('v');
+        "Say what happens on the way").short('v');
+    LOG = Flag::new("log", (Theme::Output, ALL), Kind::Text("FILTER"), "",
+        "Events to show on standard error, as a filter of tracing: minfer_engine=trace");
     COLOR = Flag::new("color", (Theme::Output, ALL),
         Kind::Choice(&["auto", "always", "never"]), "auto",
         "Colour on standard error; auto where it is a terminal and NO_COLOR is not set");

@@ -1,0 +1,105 @@
+//! Bad files, and models that `synth` makes, through the commands that look at them.
+
+use serde_json::Value;
+
+use crate::shell::Shell;
+
+#[test]
+fn files_that_are_no_models_are_refused_by_name() {
+    let shell = Shell::new();
+    shell.write("text.gguf", "This is no model, however long it is.");
+    shell.write("short.gguf", "GGUF");
+    shell.bad(&["run", "-m", "none.gguf", "hi"], 2, &["none.gguf", "no such file"]);
+    shell.bad(&["run", "-m", "text.gguf", "hi"], 1, &["text.gguf", "GGUF"]);
+    shell.bad(&["inspect", "short.gguf"], 1, &["short.gguf"]);
+    shell.bad(&["run", "-m", "nomodel", "hi"], 2, &["\"nomodel\"", "smollm2"]);
+    shell.bad(&["run", "-m", "a/b/c", "hi"], 2, &["user/repo"]);
+    shell.bad(&["run", "-hf", "user", "hi"], 2, &["user/repo"]);
+    shell.bad(&["run", "--offline", "-m", "user/repo", "hi"], 1, &["user/repo", "--offline"]);
+    shell.bad(&["run", "--device", "cuda", "-m", "text.gguf", "hi"], 1, &["text.gguf"]);
+}
+
+fn synthetic(shell: &Shell, shape: &str, quant: &str) -> String {
+    let path = shell.good(&["synth", shape, "-q", quant, "-o", &format!("{shape}.gguf")]);
+    path.trim().to_owned()
+}
+
+#[test]
+fn a_synthetic_model_is_inspected_explained_and_run() {
+    let shell = Shell::new();
+    let model = synthetic(&shell, "tiny-llama", "q4_k_m");
+    let file = shell.json(&["inspect", &model, "--json"]);
+    assert_eq!(file["metadata"]["general.architecture"], "llama");
+    let tensors = file["tensors"].as_array().unwrap();
+    let find = |name: &str| tensors.iter().find(|tensor| tensor["name"] == name).unwrap();
+    assert_eq!(find("output.weight")["type"], "q6_k");
+    assert_eq!(find("blk.0.attn_q.weight")["type"], "q4_k");
+    let text = shell.good(&["inspect", &model]);
+    assert!(text.contains("general.architecture = llama") && text.contains("blk.1.ffn_up.weight"));
+
+    assert_eq!(shell.json(&["inspect", &model, "--stage", "model", "--json"])["layers"], 2);
+    for (stage, word) in [("graph", "rms_norm"), ("program", "split 0"), ("launches", "why:")] {
+        let text = shell.good(&["inspect", &model, "--stage", stage]);
+        assert!(text.starts_with("# steps of 1 tokens") && text.contains(word), "{stage}: {text}");
+    }
+    let dot = shell.good(&["inspect", &model, "--stage", "graph", "--dot"]);
+    assert!(dot.starts_with("digraph"), "{dot}");
+    let graphs = shell.json(&["inspect", &model, "--stage", "graph", "--json"]);
+    assert!(graphs.as_array().unwrap().len() > 1);
+    shell.bad(&["inspect", &model, "--dot"], 2, &["--stage graph"]);
+
+    let explained = shell.json(&["explain", &model, "--json"]);
+    let launches = explained["launches"].as_array().unwrap();
+    let sum = |name: &str| launches.iter().map(|line| line[name].as_u64().unwrap()).sum::<u64>();
+    assert!(sum("weight_bytes") > 0 && sum("launches") >= launches.len() as u64);
+    let text = shell.good(&["explain", &model, "--tokens", "64"]);
+    assert!(text.starts_with("a step of 64 tokens") && text.contains("attention"), "{text}");
+
+    let answer = shell.json(&["run", "-m", &model, "--json", "-n", "4", "--ignore-eos", "hello"]);
+    assert_eq!(answer["tokens"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn synthetic_models_of_other_architectures_run() {
+    let shell = Shell::new();
+    for shape in ["tiny-qwen2", "tiny-qwen3", "tiny-qwen3moe", "tiny-gemma3"] {
+        let model = synthetic(&shell, shape, "q4_0");
+        let arguments = ["run", "-m", &model, "--json", "-n", "2", "--ignore-eos", "hello"];
+        let answer = shell.json(&arguments);
+        assert_eq!(answer["tokens"].as_array().unwrap().len(), 2, "{shape}");
+    }
+    let names = shell.good(&["synth"]);
+    assert!(names.contains("qwen3-30b-a3b\n") && names.contains("gemma3-1b\n"), "{names}");
+    let left: Vec<_> = std::fs::read_dir(shell.home.path()).unwrap().flatten().collect();
+    assert!(left.iter().all(|entry| !entry.path().to_string_lossy().contains("incomplete")));
+}
+
+#[test]
+fn perplexity_scores_second_halves_and_compares_with_the_exact_path() {
+    let shell = Shell::new();
+    let model = synthetic(&shell, "tiny-llama", "q4_0");
+    shell.write("text.txt", &"some-words,-and-some-more-of-them.-".repeat(8));
+    let arguments = ["perplexity", "-m", &model, "-f", "text.txt", "-c", "64", "--json"];
+    let plain = shell.json(&arguments);
+    let chunks = plain["chunks"].as_array().unwrap();
+    // A byte a token: 280 tokens are four chunks of 64, of which 31 predictions each count.
+    assert_eq!((chunks.len(), plain["tokens"].as_u64().unwrap()), (4, 4 * 31));
+    let mean: f64 = chunks.iter().map(|chunk| chunk["nll"].as_f64().unwrap()).sum::<f64>() / 4.0;
+    let ppl = plain["ppl"].as_f64().unwrap();
+    assert!((mean.exp() / ppl - 1.0).abs() < 1e-9, "{plain}");
+    assert_eq!(chunks[3]["ppl"], plain["ppl"]);
+
+    let compared = shell.json(&[&arguments[..], &["--kl", "--chunks", "2"]].concat());
+    let kl: &Value = &compared["kl"];
+    let at = |name: &str| kl[name].as_f64().unwrap();
+    assert_eq!(kl["rows"], 62);
+    assert!(at("mean") > 0.0 && at("median") <= at("p90") && at("p99") <= at("max"), "{kl}");
+    assert!((0.0..=1.0).contains(&at("same_top")));
+    let exact = shell.json(&[&arguments[..], &["--exact", "--chunks", "2"]].concat());
+    let same = exact["ppl"].as_f64().unwrap() / at("exact_ppl");
+    assert!((same - 1.0).abs() < 1e-9, "{same}");
+    let itself = shell.json(&[&arguments[..], &["--exact", "--kl", "--chunks", "1"]].concat());
+    assert_eq!(itself["kl"]["max"], 0.0);
+    assert_eq!(itself["kl"]["same_top"], 1.0);
+    shell.bad(&["perplexity", "-m", &model, "-f", "text.txt"], 1, &["512", "280"]);
+}
