@@ -3,8 +3,8 @@
 use super::source::Token;
 use super::{Finding, Source};
 
-/// Crates that speak to people: they print and read the environment.
-const SPEAKING: [&str; 3] = ["cli", "server", "xtask"];
+/// Crates that speak to people: they print, read the environment and open files.
+const SPEAKING: [&str; 4] = ["cli", "fuzz", "server", "xtask"];
 
 /// The one library that opens files.
 const FILES: &str = "gguf";
