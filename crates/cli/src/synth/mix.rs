@@ -87,7 +87,21 @@ fn fitting(wanted: Quant, columns: usize) -> Quant {
     let stand_in = match wanted {
         Quant::Q4_K => Quant::Q5_0,
         Quant::Q6_K => Quant::Q8_0,
-        other => other,
+        Quant::F32
+        | Quant::F16
+        | Quant::BF16
+        | Quant::Q4_0
+        | Quant::Q4_1
+        | Quant::Q5_0
+        | Quant::Q5_1
+        | Quant::Q8_0
+        | Quant::Q2_K
+        | Quant::Q3_K
+        | Quant::Q5_K
+        | Quant::Q8_K
+        | Quant::IQ4_NL
+        | Quant::IQ4_XS
+        | Quant::MXFP4 => wanted,
     };
     let fits = |quant: &Quant| columns.is_multiple_of(quant.block_len());
     [wanted, stand_in].into_iter().find(fits).unwrap_or(Quant::F16)
