@@ -28,11 +28,11 @@ pub(crate) fn environment() -> Environment<'static> {
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     environment.set_syntax(syntax.expect("the delimiters are the usual ones"));
     environment.set_auto_escape_callback(|_| AutoEscape::None);
-    environment.set_formatter(|out, _state, value| {
+    environment.set_formatter(|out, state, value| {
         if value.is_undefined() {
             return Ok(());
         }
-        let text = repr::display(value)?;
+        let text = repr::display(state, value)?;
         out.write_str(&text).map_err(|_| Error::from(ErrorKind::WriteFailure))
     });
     // In Python a string is a sequence of its characters, a boolean is a number, and Jinja2's
@@ -61,9 +61,10 @@ pub(crate) fn install(
         in_time(&deadline)?;
         methods::call(state, marks, value, method, arguments)
     });
-    environment.add_function("raise_exception", move |message: &Value| -> Result<Value, Error> {
-        let message = Text::parse(&repr::display(message)?, marks).plain;
-        Err(Error::new(ErrorKind::InvalidOperation, message.clone()).with_source(Raised(message)))
+    environment.add_function("raise_exception", move |state: &State, message: &Value| {
+        let message = Text::parse(&repr::display(state, message)?, marks).plain;
+        let error = Error::new(ErrorKind::InvalidOperation, message.clone());
+        Err::<Value, Error>(error.with_source(Raised(message)))
     });
     environment.add_function("strftime_now", move |format: &str| {
         clock::strftime(now, &Text::parse(format, marks).plain)
@@ -76,10 +77,13 @@ pub(crate) fn install(
 }
 
 fn add_filters(environment: &mut Environment<'static>, marks: Marks) {
-    environment.add_filter("tojson", move |value: &Value, indent: Option<&Value>, kw: Kwargs| {
-        json::tojson(value, indent, &kw, marks)
-    });
-    environment.add_filter("string", |value: &Value| repr::display(value));
+    environment.add_filter(
+        "tojson",
+        move |state: &State, value: &Value, indent: Option<&Value>, kw: Kwargs| {
+            json::tojson(state, value, indent, &kw, marks)
+        },
+    );
+    environment.add_filter("string", |state: &State, value: &Value| repr::display(state, value));
     environment.add_filter("length", move |value: &Value| length(value, marks));
     environment.add_filter("count", move |value: &Value| length(value, marks));
     for (filter, method) in [
@@ -94,7 +98,7 @@ fn add_filters(environment: &mut Environment<'static>, marks: Marks) {
         environment.add_filter(
             filter,
             move |state: &State, value: &Value, rest: minijinja::value::Rest<Value>| {
-                let text = Value::from(repr::display(value)?);
+                let text = Value::from(repr::display(state, value)?);
                 methods::call(state, marks, &text, method, &rest)
             },
         );

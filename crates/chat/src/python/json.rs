@@ -1,15 +1,17 @@
 //! `tojson` as `transformers` defines it: Python's `json.dumps` without escapes for HTML.
 
 use minijinja::value::{Kwargs, Value, ValueKind};
-use minijinja::{Error, ErrorKind};
+use minijinja::{Error, ErrorKind, State};
 
+use super::methods::charge;
 use super::{invalid, repr};
 use crate::marked::{Marks, Text};
 
 /// Widest indentation, in characters.
 const INDENT_MAX: i64 = 64;
 
-struct Style {
+struct Style<'s> {
+    state: &'s State<'s, 's>,
     /// One level's indentation; `None` writes everything on one line.
     indent: Option<String>,
     item_separator: String,
@@ -22,6 +24,7 @@ struct Style {
 /// `tojson(value, ensure_ascii=False, indent=None, separators=None, sort_keys=False)`. A first
 /// positional argument is `ensure_ascii` if it is a boolean, else the indentation (Jinja2's own).
 pub(super) fn tojson(
+    state: &State,
     value: &Value,
     first: Option<&Value>,
     kwargs: &Kwargs,
@@ -42,6 +45,7 @@ pub(super) fn tojson(
         None => [", ".to_owned(), ": ".to_owned()],
     };
     let style = Style {
+        state,
         indent,
         item_separator,
         key_separator,
@@ -67,17 +71,21 @@ fn indentation(value: &Value) -> Result<Option<String>, Error> {
     }
 }
 
-impl Style {
+impl Style<'_> {
     fn write(&self, value: &Value, level: usize, out: &mut String) -> Result<(), Error> {
         if level >= repr::DEPTH_MAX {
             return Err(repr::too_deep());
         }
+        // All items at once, before they are collected.
+        let strings = value.as_str().map_or(0, str::len);
+        let items = if strings == 0 { value.len().unwrap_or(0).saturating_mul(64) } else { 0 };
+        charge(self.state, strings.saturating_add(items))?;
         match value.kind() {
             ValueKind::None => out.push_str("null"),
             ValueKind::Bool => out.push_str(if value.is_true() { "true" } else { "false" }),
             ValueKind::Number => out.push_str(&number(value)),
             ValueKind::String => self.string(value.as_str().unwrap_or_default(), out),
-            ValueKind::Seq => {
+            ValueKind::Seq | ValueKind::Iterable => {
                 let items: Vec<Value> = value.try_iter()?.collect();
                 self.block('[', ']', &items, level, out, |item, out| {
                     self.write(item, level + 1, out)

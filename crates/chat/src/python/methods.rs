@@ -29,13 +29,13 @@ pub(super) fn call(
             string.call(method, arguments)
         }
         ValueKind::Map => map(value, method, arguments),
-        ValueKind::Seq => seq(value, method, arguments),
+        ValueKind::Seq | ValueKind::Iterable => seq(state, value, method, arguments),
         _ => Err(ErrorKind::UnknownMethod.into()),
     }
 }
 
 /// Pays for work on `bytes` bytes before it is done.
-fn charge(state: &State, bytes: usize) -> Result<(), Error> {
+pub(super) fn charge(state: &State, bytes: usize) -> Result<(), Error> {
     state.consume_fuel(bytes as u64 / 64)
 }
 
@@ -210,10 +210,11 @@ impl Str<'_> {
             Some(affix) => Ok(test(&self.text.plain, &self.plain(affix))),
             None => Err(invalid(format!("expected a string, found {}", affix.kind()))),
         };
-        if affix.kind() != ValueKind::Seq {
+        if !matches!(affix.kind(), ValueKind::Seq | ValueKind::Iterable) {
             return one(affix).map(Value::from);
         }
         for affix in affix.try_iter()? {
+            charge(self.state, 64)?;
             if one(&affix)? {
                 return Ok(Value::from(true));
             }
@@ -357,11 +358,12 @@ fn map(value: &Value, method: &str, arguments: &[Value]) -> Result<Value, Error>
     }
 }
 
-fn seq(value: &Value, method: &str, arguments: &[Value]) -> Result<Value, Error> {
+fn seq(state: &State, value: &Value, method: &str, arguments: &[Value]) -> Result<Value, Error> {
     let (wanted,): (&Value,) = match method {
         "count" | "index" => from_args(arguments)?,
         _ => return Err(ErrorKind::UnknownMethod.into()),
     };
+    charge(state, value.len().unwrap_or(0).saturating_mul(64))?;
     let mut items = value.try_iter()?;
     if method == "count" {
         return Ok(Value::from(items.filter(|item| item == wanted).count()));

@@ -1,32 +1,36 @@
 //! `str()` and `repr()` of values, as `{{ value }}` prints them.
 
 use minijinja::value::{Value, ValueKind};
-use minijinja::{Error, ErrorKind};
+use minijinja::{Error, ErrorKind, State};
+
+use super::methods::charge;
 
 /// Deepest nesting of lists and objects written out.
 pub(super) const DEPTH_MAX: usize = 100;
 
-/// `str(value)`; nothing for an undefined value.
-pub(super) fn display(value: &Value) -> Result<String, Error> {
+/// `str(value)`; nothing for an undefined value. Each item costs fuel: a list times a number is a
+/// hundred million items that nothing has paid for yet.
+pub(super) fn display(state: &State, value: &Value) -> Result<String, Error> {
     match value.kind() {
         ValueKind::String => Ok(value.as_str().unwrap_or_default().to_owned()),
         ValueKind::Undefined => Ok(String::new()),
-        ValueKind::Seq | ValueKind::Map | ValueKind::Number => {
+        ValueKind::Seq | ValueKind::Iterable | ValueKind::Map | ValueKind::Number => {
             let mut out = String::new();
-            repr(value, &mut out, DEPTH_MAX)?;
+            repr(state, value, &mut out, DEPTH_MAX)?;
             Ok(out)
         }
         _ => Ok(value.to_string()),
     }
 }
 
-fn repr(value: &Value, out: &mut String, depth: usize) -> Result<(), Error> {
+fn repr(state: &State, value: &Value, out: &mut String, depth: usize) -> Result<(), Error> {
     let Some(deeper) = depth.checked_sub(1) else { return Err(too_deep()) };
+    charge(state, 64 + value.as_str().map_or(0, str::len))?;
     match value.kind() {
         ValueKind::String => quote(value.as_str().unwrap_or_default(), out),
         ValueKind::Undefined => out.push_str("Undefined"),
         ValueKind::Number => out.push_str(&number(value)),
-        ValueKind::Seq => {
+        ValueKind::Seq | ValueKind::Iterable => {
             let (open, close) = if value.is_tuple() { ('(', ')') } else { ('[', ']') };
             out.push(open);
             let mut count = 0;
@@ -34,7 +38,7 @@ fn repr(value: &Value, out: &mut String, depth: usize) -> Result<(), Error> {
                 if count > 0 {
                     out.push_str(", ");
                 }
-                repr(&item, out, deeper)?;
+                repr(state, &item, out, deeper)?;
                 count += 1;
             }
             if value.is_tuple() && count == 1 {
@@ -48,9 +52,9 @@ fn repr(value: &Value, out: &mut String, depth: usize) -> Result<(), Error> {
                 if at > 0 {
                     out.push_str(", ");
                 }
-                repr(&key, out, deeper)?;
+                repr(state, &key, out, deeper)?;
                 out.push_str(": ");
-                repr(&value.get_item(&key)?, out, deeper)?;
+                repr(state, &value.get_item(&key)?, out, deeper)?;
             }
             out.push('}');
         }

@@ -113,6 +113,7 @@ fn json_as_python_writes_it() {
     check("{{ map | tojson(separators=(',', ':')) }}", r#"{"b":1,"a":{"items":[1]}}"#);
     check("{{ '<é\u{1f600}>\\n\u{1}' | tojson }}", "\"<é\u{1f600}>\\n\\u0001\"");
     check("{{ 'é\u{1f600}' | tojson(ensure_ascii=True) }}", r#""\u00e9\ud83d\ude00""#);
+    check("{{ [1, 'a'] * 2 }} {{ ([1] * 2) | tojson }}", "[1, 'a', 1, 'a'] [1, 1]");
     check("{{ {1: 2, none: 3, true: 4} | tojson }}", r#"{"1": 4, "null": 3}"#);
 }
 

@@ -45,8 +45,17 @@ fn loops_run_out_of_fuel() {
          {% set ns.s = ns.s.replace('x', ns.s) %}{% endfor %}",
         "{% set ns = namespace(s='x' * 1000) %}{% for i in range(64) %}\
          {% set ns.s = ns.s.join(ns.s | list) %}{% endfor %}",
+        "{{ [3] * 10 ** 8 }}",
+        "{{ ([3] * 10 ** 8) | tojson }}",
+        "{{ ([3] * 10 ** 8) | string | length }}",
+        "{{ ([3] * 10 ** 8) | upper }}",
+        "{{ ([3] * 10 ** 8).count(3) }}",
+        "{{ ([3] * 10 ** 8).index(4) }}",
+        "{{ 'x'.startswith(['y'] * 10 ** 8) }}",
+        "{{ raise_exception([3] * 10 ** 8) }}",
     ] {
-        assert!(matches!(render(grows), Err(Error::OutOfFuel { .. })), "{grows}");
+        let result = render(grows);
+        assert!(matches!(result, Err(Error::OutOfFuel { .. })), "{grows}: {result:?}");
     }
 }
 
