@@ -1,6 +1,7 @@
 //! A grammar being followed by one request.
 
 use std::fmt;
+use std::sync::Arc;
 
 use llguidance::Matcher;
 
@@ -18,6 +19,8 @@ pub struct Constraint {
     matcher: Matcher,
     mask: Mask,
     trie: Trie,
+    /// Control tokens that the grammar must not derive.
+    hidden: Arc<[u32]>,
 }
 
 impl fmt::Debug for Constraint {
@@ -30,7 +33,12 @@ impl Constraint {
     /// Compiles `grammar` for the vocabulary of `trie`, within the limits.
     pub fn new(trie: &Trie, grammar: &Grammar) -> Result<Constraint, Error> {
         let matcher = compile(trie, grammar)?;
-        Ok(Constraint { matcher, mask: Mask::none(trie.vocab_size()), trie: trie.clone() })
+        let hidden = grammar.control_names().map_or_else(Arc::default, |names| {
+            let special = trie.shared.special.iter().filter(|(_, name)| !names.contains(name));
+            special.map(|&(token, _)| token).collect()
+        });
+        let mask = Mask::none(trie.vocab_size());
+        Ok(Constraint { matcher, mask, trie: trie.clone(), hidden })
     }
 
     /// A copy at the same position that shares nothing with this one; cheaper than compiling.
@@ -39,6 +47,7 @@ impl Constraint {
             matcher: self.matcher.deep_clone(),
             mask: self.mask.clone(),
             trie: self.trie.clone(),
+            hidden: self.hidden.clone(),
         }
     }
 
@@ -47,6 +56,16 @@ impl Constraint {
     pub fn mask(&mut self) -> Result<&Mask, Error> {
         let allowed = self.matcher.compute_mask_or_eos().map_err(|e| step(&e.to_string()))?;
         self.mask.copy_words(allowed.as_slice());
+        let complete = self.is_complete()?;
+        for &token in self.hidden.iter().filter(|token| !self.trie.ends().contains(token)) {
+            self.mask.forbid(token)?;
+        }
+        if !complete {
+            self.trie.ends().iter().try_for_each(|&token| self.mask.forbid(token))?;
+            if self.mask.count() == 0 {
+                return Err(step("only control tokens that it may not use could follow"));
+            }
+        }
         Ok(&self.mask)
     }
 
@@ -57,8 +76,10 @@ impl Constraint {
             let place = "a constrained generation";
             return Err(Error::UnknownToken { token, vocab_size, place });
         }
-        let allowed = if self.trie.ends(token) {
+        let allowed = if self.trie.ends().contains(&token) {
             self.is_complete()?
+        } else if self.hidden.contains(&token) {
+            false
         } else {
             self.matcher.validate_tokens(&[token]).map_err(|e| step(&e.to_string()))? == 1
         };

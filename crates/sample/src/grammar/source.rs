@@ -1,5 +1,7 @@
 //! A grammar's source, checked against the limits.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::limits::{BYTES_MAX, DEPTH_MAX, OPERATORS_MAX, REPEAT_MAX, RULES_MAX};
@@ -76,6 +78,19 @@ impl Grammar {
         }
         check_shape(LARK, shape)?;
         Ok(Grammar { source: Source::Lark(text.to_owned()) })
+    }
+
+    /// The control tokens that the text names, where others must be hidden: complements (`~`)
+    /// match the bytes by which the compiler tells control tokens from text. `None` where there is
+    /// no complement, or tokens are named by number.
+    pub(super) fn control_names(&self) -> Option<HashSet<Vec<u8>>> {
+        match &self.source {
+            Source::Lark(text) if text.contains('~') && !text.contains("<[") => {
+                let names = text.split('<').skip(1).filter_map(|rest| rest.split_once('>'));
+                Some(names.map(|(name, _)| format!("<{name}>").into_bytes()).collect())
+            }
+            Source::Lark(_) | Source::JsonSchema(_) | Source::Regex(_) => None,
+        }
     }
 
     /// "JSON schema", "regular expression" or "Lark grammar".

@@ -32,6 +32,8 @@ pub struct Trie {
 pub(super) struct Shared {
     pub factory: ParserFactory,
     pub vocab_size: usize,
+    /// Control tokens and their names.
+    pub special: Vec<(u32, Vec<u8>)>,
     /// Compilations in progress.
     pub compiling: AtomicUsize,
 }
@@ -48,6 +50,11 @@ impl Trie {
     pub fn new(vocab: Vocab) -> Result<Trie, Error> {
         check(&vocab)?;
         let vocab_size = vocab.bytes.len();
+        let marked = vocab.special.iter().zip(&vocab.bytes).enumerate();
+        let special = marked
+            .filter(|(_, (special, _))| **special)
+            .map(|(id, (_, name))| (id as u32, name.clone()))
+            .collect();
         let words: Vec<Vec<u8>> =
             vocab.bytes.into_iter().zip(&vocab.special).map(|(b, &s)| word(b, s)).collect();
         check_nodes(&words)?;
@@ -60,7 +67,7 @@ impl Trie {
             .map_err(|e| Error::Vocabulary { reason: e.to_string() })?;
         factory.quiet();
         factory.limits_mut().verbose_errors = false;
-        let shared = Shared { factory, vocab_size, compiling: AtomicUsize::new(0) };
+        let shared = Shared { factory, vocab_size, special, compiling: AtomicUsize::new(0) };
         Ok(Trie { shared: Arc::new(shared) })
     }
 
@@ -69,9 +76,9 @@ impl Trie {
         self.shared.vocab_size
     }
 
-    /// Whether `token` ends a generation.
-    pub(super) fn ends(&self, token: u32) -> bool {
-        self.shared.factory.tok_env().tok_trie().eos_tokens().contains(&token)
+    /// The tokens that end a generation.
+    pub(super) fn ends(&self) -> &[u32] {
+        self.shared.factory.tok_env().tok_trie().eos_tokens()
     }
 }
 

@@ -212,6 +212,22 @@ fn every_end_token_may_end() {
 }
 
 #[test]
+fn a_complement_derives_no_control_token() {
+    let trie = trie();
+    for (text, named) in [("start: ~/[a-z]+/\n", false), ("start: ~/[a-z]+/ <|tool|>\n", true)] {
+        let grammar = Grammar::lark(text).expect("a grammar");
+        let mut constraint = Constraint::new(&trie, &grammar).expect("a constraint");
+        let complete = constraint.is_complete().expect("a state");
+        let mask = constraint.mask().expect("a mask").clone();
+        assert_eq!(mask.allows(EOS), complete, "{text}");
+        assert_eq!(mask.allows(CONTROL), named, "{text}");
+        assert!(mask.allows(b'5'.into()), "{text}");
+        let call = constraint.accept(CONTROL);
+        assert_eq!(call.is_ok(), named, "{text}: {call:?}");
+    }
+}
+
+#[test]
 fn unusable_vocabularies_are_errors() {
     let check = |change: fn(&mut Vocab)| {
         let mut vocab = vocab();
