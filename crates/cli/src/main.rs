@@ -55,6 +55,9 @@ fn dispatch(matches: &clap::ArgMatches) -> anyhow::Result<()> {
         settings.take_positional(positional.name, matches);
     }
     log(&settings);
+    if table::TEMP.applies_to(row.verb) {
+        hub::recommend(&mut settings)?;
+    }
     for hint in &settings.hints {
         output::note(&format!("hint: {hint}"));
     }

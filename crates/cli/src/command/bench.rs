@@ -277,7 +277,7 @@ const COLUMNS: [(&str, usize, bool); 11] = [
     ("type_k", 6, true),
     ("type_v", 6, true),
     ("test", 14, true),
-    ("t/s", 18, true),
+    ("t/s", 20, true),
     ("GB/s", 7, true),
     ("of peak", 7, true),
 ];

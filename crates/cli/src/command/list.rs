@@ -38,7 +38,10 @@ pub fn run(settings: &Settings, style: Style) -> Result<()> {
         text += "\ncatalog:\n";
     }
     for entry in catalog::ENTRIES {
-        text += &format!("{:<14}  {}\n", entry.name, entry.about);
+        let settings = entry.settings.iter().filter(|(_, value)| !value.is_empty());
+        let settings: Vec<String> =
+            settings.map(|(flag, value)| format!("{} {value}", flag.name)).collect();
+        text += &format!("{:<14}  {} ({})\n", entry.name, entry.about, settings.join(", "));
     }
     output::print(&text)
 }

@@ -49,8 +49,8 @@ pub fn file(settings: &Settings, style: Style) -> Result<File> {
 /// # Errors
 /// It cannot be opened or is damaged.
 pub fn open(path: &Path, settings: &Settings) -> Result<File> {
-    let mut options = minfer_gguf::OpenOptions::default();
-    options.mmap = settings.on(&table::MMAP);
+    // Nothing is kept in memory for a look at a file.
+    let options = minfer_gguf::OpenOptions { mmap: settings.on(&table::MMAP), mlock: false };
     File::open_with(path, options).with_context(|| format!("opening {}", path.display()))
 }
 

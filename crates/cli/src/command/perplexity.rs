@@ -1,9 +1,10 @@
 //! `minfer perplexity`: how well a model foresees a text; with `--kl`, how far the normal path is
 //! from the exact one.
 //!
-//! The text's tokens are cut into chunks of n; the rest is left out. Of each chunk the predictions
-//! of its second half count: those after positions n/2 to n - 2. A chunk begins with the begin
-//! token where the model wants one (in place of its first token).
+//! The text's tokens are cut into chunks of n; the rest is left out. Of each chunk the second half
+//! counts, positions n/2 to n - 1: the predictions after them are compared with the exact path's,
+//! and all but the last of them with the text. A chunk begins with the begin token where the model
+//! wants one (in place of its first token).
 
 use std::sync::mpsc;
 use std::thread;
@@ -102,7 +103,7 @@ fn chunks(
 }
 
 fn is_scored(position: usize, length: usize) -> bool {
-    (length / 2..length - 1).contains(&position)
+    (length / 2..length).contains(&position)
 }
 
 /// Runs all chunks, beside an exact engine on a thread of its own when there is one to compare
@@ -122,11 +123,11 @@ fn measure(
         });
         let mut tally = Tally::default();
         let progress = style.steps("perplexity", chunks.len() as u64);
-        let mut result = Ok(());
+        let mut result = Ok(true);
         for (index, chunk) in chunks.iter().enumerate() {
             progress.at(index as u64);
             result = tally.chunk(engine, chunk, compared.then_some(&receiver));
-            if result.is_err() {
+            if !matches!(result, Ok(true)) {
                 break;
             }
         }
@@ -135,7 +136,9 @@ fn measure(
         if let Some(thread) = other {
             let ended = thread.join().map_err(|_| anyhow!("the exact path's thread panicked"))?;
             // It sees our end as its own failure, so ours is the one to tell.
-            result.and_then(|()| ended)?;
+            let complete = result?;
+            ended?;
+            ensure!(complete, "the exact path gave no more rows");
         } else {
             result?;
         }
@@ -175,43 +178,44 @@ struct Tally {
 }
 
 impl Tally {
+    /// Takes a chunk in; `false` where the exact path has ended and gives no more rows.
     fn chunk(
         &mut self,
         engine: &mut Engine,
         chunk: &[u32],
         exact: Option<&mpsc::Receiver<Vec<f32>>>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let (before, rows_before) = (self.nll, self.rows);
         let mut missing = false;
         let wanted = |position| is_scored(position, chunk.len());
         let step = score::chunk(engine);
         engine.score_chunked(chunk, step, &wanted, &mut |position, logits| {
-            let (row, next) = (Row::new(logits), chunk[position + 1]);
-            self.nll -= row.logprob(next);
-            self.rows += 1;
+            let (row, next) = (Row::new(logits), chunk.get(position + 1));
+            if let Some(next) = next {
+                self.nll -= row.logprob(*next);
+                self.rows += 1;
+            }
             match exact.map(mpsc::Receiver::recv) {
                 None => {}
                 Some(Err(_)) => missing = true,
-                Some(Ok(exact)) => self.compare(&Row::new(&exact), &row, next),
+                Some(Ok(exact)) => self.compare(&Row::new(&exact), &row, next.copied()),
             }
         })?;
-        if missing {
-            return Err(anyhow!("the exact path gave no more rows"));
-        }
         let rows = (self.rows - rows_before) as f64;
         let ppl = (self.nll / self.rows as f64).exp();
         self.chunks.push(Chunk { nll: (self.nll - before) / rows, ppl });
-        Ok(())
+        Ok(!missing)
     }
 
-    fn compare(&mut self, exact: &Row<'_>, normal: &Row<'_>, next: u32) {
-        self.exact_nll -= exact.logprob(next);
+    fn compare(&mut self, exact: &Row<'_>, normal: &Row<'_>, next: Option<u32>) {
+        self.exact_nll -= next.map_or(0.0, |next| exact.logprob(next));
         self.divergences.push(exact.divergence(normal));
         self.same_top += usize::from(exact.best() == normal.best());
     }
 
     fn report(mut self, compared: bool) -> Report {
         let rows = self.rows as f64;
+        let compared_rows = self.divergences.len() as f64;
         self.divergences.sort_by(f64::total_cmp);
         let at = |share: f64| {
             let last = self.divergences.len().saturating_sub(1);
@@ -219,14 +223,14 @@ impl Tally {
         };
         let kl = compared.then(|| Comparison {
             exact_ppl: (self.exact_nll / rows).exp(),
-            rows: self.rows,
-            mean: self.divergences.iter().sum::<f64>() / rows,
+            rows: self.divergences.len(),
+            mean: self.divergences.iter().sum::<f64>() / compared_rows,
             median: at(0.5),
             p90: at(0.9),
             p99: at(0.99),
             p999: at(0.999),
             max: at(1.0),
-            same_top: self.same_top as f64 / rows,
+            same_top: self.same_top as f64 / compared_rows,
         });
         Report { ppl: (self.nll / rows).exp(), tokens: self.rows, chunks: self.chunks, kl }
     }

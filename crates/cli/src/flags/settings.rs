@@ -16,6 +16,8 @@ use crate::failure::usage;
 pub enum Source {
     /// Nowhere: the table's default.
     Default,
+    /// What the catalog says of the model that is named.
+    Catalog(&'static str),
     /// A line of the configuration file.
     File(PathBuf, usize),
     /// An environment variable.
@@ -28,6 +30,7 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Source::Default => f.write_str("default"),
+            Source::Catalog(model) => write!(f, "recommended for {model}"),
             Source::File(path, line) => write!(f, "{}:{line}", path.display()),
             Source::Environment(name) => write!(f, "${name}"),
             Source::CommandLine => f.write_str("command line"),
@@ -98,6 +101,27 @@ impl Settings {
     pub fn take_positional(&mut self, name: &'static str, matches: &ArgMatches) {
         let values = matches.get_many::<String>(name).into_iter().flatten().cloned().collect();
         self.positionals.push((name, values));
+    }
+
+    /// Takes recommended values over for what nothing else was said of.
+    ///
+    /// # Errors
+    /// A value is none of its row.
+    pub fn recommend(
+        &mut self,
+        model: &'static str,
+        values: &[(&'static Flag, &'static str)],
+    ) -> Result<()> {
+        for setting in &mut self.settings {
+            let found = values.iter().find(|(flag, _)| std::ptr::eq(*flag, setting.flag));
+            if let (Some((flag, text)), Source::Default) = (found, &setting.source) {
+                let source = Source::Catalog(model);
+                setting.value = Some(read(flag, &[(*text).to_owned()], &source)?);
+                setting.source = source;
+                tracing::debug!(flag = flag.name, value = text, "{}", setting.source);
+            }
+        }
+        Ok(())
     }
 
     fn read_file(&self, matches: &ArgMatches) -> Result<Vec<(config_file::Line, PathBuf)>> {

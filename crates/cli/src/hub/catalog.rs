@@ -1,6 +1,8 @@
-//! A small catalog: short names of models that run here.
+//! A small catalog: short names of models that run here, with the settings that their publishers
+//! recommend.
 
 use super::reference::Repo;
+use crate::flags::{Flag, table};
 
 /// A model with a short name.
 #[derive(Debug)]
@@ -11,6 +13,8 @@ pub struct Entry {
     pub repo: Option<&'static str>,
     /// Where it is on PyPI.
     pub pypi: Option<Packages>,
+    /// Settings that its publisher recommends, where nothing else is said.
+    pub settings: &'static [(&'static Flag, &'static str)],
     /// What it is.
     pub about: &'static str,
 }
@@ -36,8 +40,32 @@ impl Packages {
     }
 }
 
-const fn hub(name: &'static str, repo: &'static str, about: &'static str) -> Entry {
-    Entry { name, repo: Some(repo), pypi: None, about }
+type Recommended = &'static [(&'static Flag, &'static str)];
+
+/// From the model card. The template's own system message sways a model of this size on short
+/// questions; an empty one takes its place.
+const SMOLLM2: Recommended =
+    &[(&table::TEMP, "0.2"), (&table::TOP_P, "0.9"), (&table::SYSTEM_PROMPT, "")];
+/// From `generation_config.json` of the model, as the others.
+const GEMMA3: Recommended =
+    &[(&table::TEMP, "1"), (&table::TOP_K, "64"), (&table::TOP_P, "0.95"), (&table::MIN_P, "0")];
+const LLAMA3: Recommended = &[(&table::TEMP, "0.6"), (&table::TOP_P, "0.9")];
+const QWEN2: Recommended = &[
+    (&table::TEMP, "0.7"),
+    (&table::TOP_K, "20"),
+    (&table::TOP_P, "0.8"),
+    (&table::REPEAT_PENALTY, "1.1"),
+];
+const QWEN3: Recommended =
+    &[(&table::TEMP, "0.6"), (&table::TOP_K, "20"), (&table::TOP_P, "0.95"), (&table::MIN_P, "0")];
+
+const fn hub(
+    name: &'static str,
+    repo: &'static str,
+    settings: Recommended,
+    about: &'static str,
+) -> Entry {
+    Entry { name, repo: Some(repo), pypi: None, settings, about }
 }
 
 /// The catalog.
@@ -51,6 +79,7 @@ pub static ENTRIES: &[Entry] = &[
             sha256: "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
             bytes: 98_362_432,
         }),
+        settings: SMOLLM2,
         about: "SmolLM2 135M Instruct, 98 MB; the model of `run` and `chat` when none is named",
     },
     Entry {
@@ -67,15 +96,26 @@ pub static ENTRIES: &[Entry] = &[
             sha256: "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
             bytes: 253_113_024,
         }),
+        settings: GEMMA3,
         about: "Gemma 3 270M, the base model, 253 MB",
     },
-    hub("gemma3-1b", "ggml-org/gemma-3-1b-it-GGUF:Q4_K_M", "Gemma 3 1B Instruct"),
-    hub("llama3.2-1b", "bartowski/Llama-3.2-1B-Instruct-GGUF:Q4_K_M", "Llama 3.2 1B Instruct"),
-    hub("qwen2.5-0.5b", "Qwen/Qwen2.5-0.5B-Instruct-GGUF:Q4_K_M", "Qwen 2.5 0.5B Instruct"),
-    hub("qwen3-0.6b", "Qwen/Qwen3-0.6B-GGUF:Q8_0", "Qwen 3 0.6B"),
-    hub("qwen3-4b", "Qwen/Qwen3-4B-GGUF:Q4_K_M", "Qwen 3 4B"),
-    hub("qwen3-8b", "Qwen/Qwen3-8B-GGUF:Q4_K_M", "Qwen 3 8B"),
-    hub("qwen3-30b-a3b", "Qwen/Qwen3-30B-A3B-GGUF:Q4_K_M", "Qwen 3 30B, a mixture of experts"),
+    hub("gemma3-1b", "ggml-org/gemma-3-1b-it-GGUF:Q4_K_M", GEMMA3, "Gemma 3 1B Instruct"),
+    hub(
+        "llama3.2-1b",
+        "bartowski/Llama-3.2-1B-Instruct-GGUF:Q4_K_M",
+        LLAMA3,
+        "Llama 3.2 1B Instruct",
+    ),
+    hub("qwen2.5-0.5b", "Qwen/Qwen2.5-0.5B-Instruct-GGUF:Q4_K_M", QWEN2, "Qwen 2.5 0.5B Instruct"),
+    hub("qwen3-0.6b", "Qwen/Qwen3-0.6B-GGUF:Q8_0", QWEN3, "Qwen 3 0.6B"),
+    hub("qwen3-4b", "Qwen/Qwen3-4B-GGUF:Q4_K_M", QWEN3, "Qwen 3 4B"),
+    hub("qwen3-8b", "Qwen/Qwen3-8B-GGUF:Q4_K_M", QWEN3, "Qwen 3 8B"),
+    hub(
+        "qwen3-30b-a3b",
+        "Qwen/Qwen3-30B-A3B-GGUF:Q4_K_M",
+        QWEN3,
+        "Qwen 3 30B, a mixture of experts",
+    ),
 ];
 
 /// The entry of a name.

@@ -193,19 +193,32 @@ impl Hub {
     }
 }
 
+/// What the settings name.
+fn named(settings: &Settings) -> Result<Reference> {
+    if let Some(text) = settings.text(&table::HF_REPO) {
+        return Ok(Reference::Repo(Repo::parse(text)?));
+    }
+    let argument = settings.positional("MODEL").first().map(String::as_str);
+    Reference::parse(argument.or_else(|| settings.text(&table::MODEL)).unwrap_or("smollm2"))
+}
+
+/// Takes over what the catalog recommends for the model that the settings name.
+///
+/// # Errors
+/// The settings name no model in a way that is understood.
+pub fn recommend(settings: &mut Settings) -> Result<()> {
+    match named(settings)? {
+        Reference::Catalog(entry) => settings.recommend(entry.name, entry.settings),
+        Reference::Path(_) | Reference::Repo(_) | Reference::Name(_) => Ok(()),
+    }
+}
+
 /// The model file that the settings name.
 ///
 /// # Errors
 /// There is no such model, or it cannot be fetched.
 pub fn locate(settings: &Settings, style: Style) -> Result<PathBuf> {
-    let reference = match settings.text(&table::HF_REPO) {
-        Some(text) => Reference::Repo(Repo::parse(text)?),
-        None => {
-            let argument = settings.positional("MODEL").first().map(String::as_str);
-            let named = argument.or_else(|| settings.text(&table::MODEL));
-            Reference::parse(named.unwrap_or("smollm2"))?
-        }
-    };
+    let reference = named(settings)?;
     if let Reference::Path(path) = &reference
         && path.is_file()
     {

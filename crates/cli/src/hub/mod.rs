@@ -21,4 +21,4 @@ pub mod repository;
 #[cfg(test)]
 mod tests;
 
-pub use find::{Found, Hub, Origin, locate};
+pub use find::{Found, Hub, Origin, locate, recommend};

@@ -41,6 +41,9 @@ fn catalog_names_lead_somewhere() {
         if let Some(repo) = entry.repo {
             assert!(Repo::parse(repo).unwrap().quant.is_some(), "{repo}");
         }
+        for (flag, value) in entry.settings {
+            assert!(flag.parse(&[(*value).to_owned()]).is_ok(), "{} {}", entry.name, flag.name);
+        }
         if let Some(pypi) = &entry.pypi {
             assert_eq!(pypi.sha256.len(), 64);
             assert!(pypi.packages.iter().all(|package| package.contains("==")), "{}", entry.name);

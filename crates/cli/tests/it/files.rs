@@ -92,7 +92,7 @@ fn perplexity_scores_second_halves_and_compares_with_the_exact_path() {
     let compared = shell.json(&[&arguments[..], &["--kl", "--chunks", "2"]].concat());
     let kl: &Value = &compared["kl"];
     let at = |name: &str| kl[name].as_f64().unwrap();
-    assert_eq!(kl["rows"], 62);
+    assert_eq!(kl["rows"], 64);
     assert!(at("mean") > 0.0 && at("median") <= at("p90") && at("p99") <= at("max"), "{kl}");
     assert!((0.0..=1.0).contains(&at("same_top")));
     let exact = shell.json(&[&arguments[..], &["--exact", "--chunks", "2"]].concat());

@@ -14,7 +14,8 @@ flags! { MODEL_ROWS:
         .short('m').llama_env("LLAMA_ARG_MODEL")
         .more("A path is taken as it is. Any other word is looked for among the models at hand \
                (Hugging Face's cache, llama.cpp's, LM Studio's, Ollama's) and then fetched. \
-               `minfer list` shows what is at hand.");
+               `minfer list` shows what is at hand. With a catalog name, `run` and `chat` sample \
+               as the model's publisher recommends, unless told otherwise.");
     HF_REPO = Flag::new("hf-repo", (MODEL_THEME, OPEN), Kind::Text("USER/REPO[:QUANT]"), "",
         "Model on the Hugging Face hub; fetched when it is not at hand")
         .dashed(&["hf", "hfr"]).llama_env("LLAMA_ARG_HF_REPO");
