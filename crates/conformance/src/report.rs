@@ -14,7 +14,9 @@ pub fn support(targets: &[(&str, &dyn Target)]) -> String {
     header(&mut text, "op", targets);
     for &op in OpKind::ALL {
         let cases = crate::ops::cases(op);
-        row(&mut text, op.name(), targets, |target| cases.first().map(|case| kernel(case, target)));
+        row(&mut text, op.name(), targets, |target| {
+            cases.first().map(|case| kernel(op, case, target))
+        });
     }
     text += "\nMatrix products by weight format and type of the activations.\n\n";
     header(&mut text, "weight", targets);
@@ -29,7 +31,7 @@ pub fn support(targets: &[(&str, &dyn Target)]) -> String {
             }
             operands.push(operand);
             let label = format!("{} × {operand}", quant.name());
-            row(&mut text, &label, targets, |target| Some(kernel(case, target)));
+            row(&mut text, &label, targets, |target| Some(kernel(OpKind::Matmul, case, target)));
         }
     }
     text
@@ -52,16 +54,19 @@ fn row(
     let _ = writeln!(text, "| {label} | {} |", cells.join(" | "));
 }
 
-/// The kernel of the last node of a case, or the reason for none.
-fn kernel(case: &Case, target: &dyn Target) -> String {
+/// The kernel of the node under test in a case, or the reason for none.
+fn kernel(op: OpKind, case: &Case, target: &dyn Target) -> String {
     let Some(step) = case.steps.last() else { return String::new() };
     let planned = Planned { target, layouts: &[] };
     let imports = step.operands.iter().map(|(id, _)| *id).collect();
     match single_split(step.graph.clone(), imports, step.results.clone(), planned) {
-        Ok(split) => match split.steps.last() {
-            Some(step) => format!("`{}`", step.launch.kernel),
-            None => String::new(),
-        },
+        Ok(split) => {
+            let mut steps = split.steps.iter();
+            match steps.find(|step| split.node(step).op.kind() == op) {
+                Some(step) => format!("`{}`", step.launch.kernel),
+                None => String::new(),
+            }
+        }
         Err(Error::Unsupported { reason, .. }) => format!("no: {reason}"),
         Err(error) => format!("error: {error}"),
     }
