@@ -241,7 +241,31 @@ impl About {
     }
 }
 
-/// Architecture, size class and the format that most weights have: `llama 135M q4_1`.
+/// Names of `general.file_type`, as llama-quantize has them.
+const FILE_TYPES: &[(u32, &str)] = &[
+    (0, "F32"),
+    (1, "F16"),
+    (2, "Q4_0"),
+    (3, "Q4_1"),
+    (7, "Q8_0"),
+    (8, "Q5_0"),
+    (9, "Q5_1"),
+    (10, "Q2_K"),
+    (11, "Q3_K_S"),
+    (12, "Q3_K_M"),
+    (13, "Q3_K_L"),
+    (14, "Q4_K_S"),
+    (15, "Q4_K_M"),
+    (16, "Q5_K_S"),
+    (17, "Q5_K_M"),
+    (18, "Q6_K"),
+    (25, "IQ4_NL"),
+    (30, "IQ4_XS"),
+    (32, "BF16"),
+    (38, "MXFP4"),
+];
+
+/// Architecture, size class and mix, or else the format that most weights have: `llama 135M Q4_1`.
 fn kind(engine: &Engine, file: &File) -> String {
     let label = match file.metadata().str("general.size_label") {
         Ok(Some(label)) => label.to_owned(),
@@ -254,8 +278,11 @@ fn kind(engine: &Engine, file: &File) -> String {
     let bytes = |quant: minfer_quant::Quant| -> u64 {
         file.tensors().iter().filter(|tensor| tensor.quant == quant).map(|t| t.bytes).sum()
     };
-    let most = quants.max_by_key(|quant| bytes(*quant)).map_or("", minfer_quant::Quant::name);
-    format!("{} {label} {most}", engine.model().config().architecture)
+    let most = || quants.max_by_key(|quant| bytes(*quant)).map_or("", minfer_quant::Quant::name);
+    let id = file.metadata().u32("general.file_type").ok().flatten();
+    let known = id.and_then(|id| FILE_TYPES.iter().find(|(known, _)| *known == id));
+    let mix = known.map_or_else(most, |(_, name)| name);
+    format!("{} {label} {mix}", engine.model().config().architecture)
 }
 
 /// Mean and standard deviation of a sample.

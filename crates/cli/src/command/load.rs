@@ -30,8 +30,7 @@ pub fn engine_with(settings: &Settings, style: Style, options: EngineOptions) ->
     let path = hub::locate(settings, style)?;
     let _progress = style.spinner("loading");
     tracing::debug!(path = %path.display(), "loading");
-    let engine =
-        Engine::load(&path, options).with_context(|| format!("loading {}", path.display()))?;
+    let engine = named(&path, Engine::load(&path, options))?;
     tracing::debug!(placement = ?engine.placement(), context = engine.context(), "loaded");
     Ok(engine)
 }
@@ -51,7 +50,20 @@ pub fn file(settings: &Settings, style: Style) -> Result<File> {
 pub fn open(path: &Path, settings: &Settings) -> Result<File> {
     // Nothing is kept in memory for a look at a file.
     let options = minfer_gguf::OpenOptions { mmap: settings.on(&table::MMAP), mlock: false };
-    File::open_with(path, options).with_context(|| format!("opening {}", path.display()))
+    named(path, File::open_with(path, options))
+}
+
+/// Puts the path before an error that does not say it.
+fn named<T, E: std::error::Error + Send + Sync + 'static>(
+    path: &Path,
+    result: Result<T, E>,
+) -> Result<T> {
+    result.map_err(|error| {
+        let path = path.display().to_string();
+        let said = error.to_string().contains(&path);
+        let error = anyhow::Error::new(error);
+        if said { error } else { error.context(path) }
+    })
 }
 
 /// The engine's options: one text at a time.

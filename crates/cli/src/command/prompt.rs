@@ -15,6 +15,7 @@ use crate::clock;
 use crate::failure::usage;
 use crate::flags::settings::Settings;
 use crate::flags::table;
+use crate::output;
 
 /// Longest text that is read from a file or standard input.
 const BYTES_MAX: u64 = 256 << 20;
@@ -158,7 +159,14 @@ impl Chat {
                     "reading the model's chat template (--raw goes without, --chat-template takes \
                      another)",
                 )?,
-                None => Template::chatml(),
+                None => {
+                    // Often a base model, which no template makes talk.
+                    output::note(
+                        "hint: the model brings no chat template, ChatML is used; --raw continues \
+                         a text without one",
+                    );
+                    Template::chatml()
+                }
             },
         };
         let tools = match settings.path(&table::TOOLS) {

@@ -49,7 +49,8 @@ pub fn run(settings: &Settings, style: Style) -> Result<()> {
         answer
     } else {
         let answer = answer::generate(&mut engine, request, &mut output::print)?;
-        if !answer.completion.text.ends_with('\n') {
+        let text = &answer.completion.text;
+        if !text.is_empty() && !text.ends_with('\n') {
             output::print("\n")?;
         }
         answer

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
@@ -251,9 +251,12 @@ fn typed(flag: &Flag, matches: &ArgMatches) -> Option<Vec<String>> {
 
 fn read(flag: &'static Flag, texts: &[String], source: &Source) -> Result<Value> {
     let found = texts.last().map(String::as_str).unwrap_or_default();
-    flag.parse(texts)
-        .map_err(|expected| usage(format!("--{} {found:?}: {expected}", flag.name)))
-        .with_context(|| format!("reading {} ({source})", flag.name))
+    let name = match source {
+        Source::CommandLine | Source::Default => format!("--{}", flag.name),
+        Source::Environment(_) => source.to_string(),
+        Source::Catalog(_) | Source::File(..) => format!("{source}: {}", flag.name),
+    };
+    flag.parse(texts).map_err(|expected| usage(format!("{name} {found:?}: {expected}")))
 }
 
 /// An environment variable that is set and not empty.

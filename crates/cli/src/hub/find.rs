@@ -174,7 +174,8 @@ impl Hub {
     }
 
     fn no_file(&self, path: &Path) -> anyhow::Error {
-        usage(format!("{}: no such file", path.display()))
+        let found = if path.is_dir() { "a folder, expected a file" } else { "no such file" };
+        usage(format!("{}: {found}", path.display()))
     }
 
     fn unknown(&self, name: &str, found: &[Found]) -> anyhow::Error {

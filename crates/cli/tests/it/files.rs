@@ -12,6 +12,7 @@ fn files_that_are_no_models_are_refused_by_name() {
     shell.bad(&["run", "-m", "none.gguf", "hi"], 2, &["none.gguf", "no such file"]);
     shell.bad(&["run", "-m", "text.gguf", "hi"], 1, &["text.gguf", "GGUF"]);
     shell.bad(&["inspect", "short.gguf"], 1, &["short.gguf"]);
+    shell.bad(&["inspect", "."], 2, &["a folder"]);
     shell.bad(&["run", "-m", "nomodel", "hi"], 2, &["\"nomodel\"", "smollm2"]);
     shell.bad(&["run", "-m", "a/b/c", "hi"], 2, &["user/repo"]);
     shell.bad(&["run", "-hf", "user", "hi"], 2, &["user/repo"]);

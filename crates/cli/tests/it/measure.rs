@@ -14,6 +14,7 @@ fn bench_prints_tables_in_every_form() {
     let table = shell.good(&arguments);
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(lines.len(), 2 + 6, "{table}");
+    assert!(lines[2].starts_with("| llama 2M Q4_0 "), "{table}");
     assert!(lines[0].contains("model") && lines[0].contains("t/s") && lines[0].contains("GB/s"));
     assert_eq!(lines[0].len(), lines[1].len(), "{table}");
     assert!(lines.iter().all(|line| line.matches('|').count() == 12), "{table}");
