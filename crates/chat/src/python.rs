@@ -66,8 +66,10 @@ pub(crate) fn install(
         let error = Error::new(ErrorKind::InvalidOperation, message.clone());
         Err::<Value, Error>(error.with_source(Raised(message)))
     });
-    environment.add_function("strftime_now", move |format: &str| {
-        clock::strftime(now, &Text::parse(format, marks).plain)
+    environment.add_function("strftime_now", move |state: &State, format: &str| {
+        // Two characters become a whole date and time at most.
+        methods::charge(state, format.len().saturating_mul(16))?;
+        Ok::<String, Error>(clock::strftime(now, &Text::parse(format, marks).plain))
     });
     environment.add_function("range", move |first: i64, end: Option<i64>, step: Option<i64>| {
         in_time(&limits)?;

@@ -53,6 +53,7 @@ fn loops_run_out_of_fuel() {
         "{{ ([3] * 10 ** 8).index(4) }}",
         "{{ 'x'.startswith(['y'] * 10 ** 8) }}",
         "{{ raise_exception([3] * 10 ** 8) }}",
+        "{{ strftime_now('%c' * 10 ** 7) | length }}",
     ] {
         let result = render(grows);
         assert!(matches!(result, Err(Error::OutOfFuel { .. })), "{grows}: {result:?}");
