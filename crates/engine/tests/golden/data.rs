@@ -118,6 +118,9 @@ impl Golden {
     pub fn engine(&self, change: impl FnOnce(&mut EngineOptions)) -> Engine {
         let mut options = EngineOptions {
             device: DeviceChoice::Cpu,
+            // The tests run beside each other; pools that wait for their workers would fight over
+            // the processors. Numbers do not depend on threads.
+            threads: 1,
             context: Some(2048),
             prefix_cache: false,
             ..EngineOptions::default()
