@@ -4,6 +4,8 @@
 //! failure.
 
 use std::io::{self, IsTerminal as _, Write};
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -13,6 +15,10 @@ use serde::Serialize;
 use crate::failure::Closed;
 use crate::flags::settings::{Settings, variable};
 use crate::flags::table;
+
+/// Time before progress is shown, and between its movements.
+const SHOWN_AFTER: Duration = Duration::from_secs(1);
+const TICK: Duration = Duration::from_millis(200);
 
 /// Writes text to standard output, at once.
 ///
@@ -93,61 +99,81 @@ impl Style {
 
     /// A spinner that shows after a second.
     pub fn spinner(self, message: &'static str) -> Progress {
-        let bar = self.bar(ProgressBar::new_spinner());
-        bar.set_style(style("{spinner} {msg} {elapsed}"));
-        bar.set_message(message);
-        Progress::start(bar)
+        self.progress(None, "{spinner} {msg} {elapsed}", message.to_owned())
     }
 
     /// A bar over bytes that shows after a second.
     pub fn bytes(self, message: String, total: u64) -> Progress {
-        let bar = self.bar(ProgressBar::new(total));
         let template = "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
-        bar.set_style(style(template));
-        bar.set_message(message);
-        Progress::start(bar)
+        self.progress(Some(total), template, message)
     }
 
     /// A bar over steps that shows after a second.
     pub fn steps(self, message: &'static str, total: u64) -> Progress {
-        let bar = self.bar(ProgressBar::new(total));
-        bar.set_style(style("{msg} {wide_bar} {pos}/{len} {eta}"));
+        self.progress(Some(total), "{msg} {wide_bar} {pos}/{len} {eta}", message.to_owned())
+    }
+
+    fn progress(self, total: Option<u64>, template: &str, message: String) -> Progress {
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
+        let style = ProgressStyle::with_template(template);
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_message(message);
-        Progress::start(bar)
+        let waiting = self.progress.then(|| Waiting::new(bar.clone()));
+        Progress { bar, _waiting: waiting }
     }
-
-    fn bar(self, bar: ProgressBar) -> ProgressBar {
-        let hidden = if self.progress { None } else { Some(ProgressDrawTarget::hidden()) };
-        if let Some(target) = hidden {
-            bar.set_draw_target(target);
-        }
-        bar
-    }
-}
-
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// Progress of something that may take over a second; gone when it is dropped.
 #[derive(Debug)]
-pub struct Progress(ProgressBar);
+pub struct Progress {
+    bar: ProgressBar,
+    _waiting: Option<Waiting>,
+}
 
 impl Progress {
-    fn start(bar: ProgressBar) -> Progress {
-        // The first tick, and with it the first drawing, comes after a second.
-        bar.enable_steady_tick(Duration::from_secs(1));
-        Progress(bar)
-    }
-
     /// Says how far it is.
     pub fn at(&self, position: u64) {
-        self.0.set_position(position);
+        self.bar.set_position(position);
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A thread that shows a bar once a second has passed; it ends when this is dropped.
+#[derive(Debug)]
+struct Waiting {
+    end: Option<mpsc::Sender<()>>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Waiting {
+    fn new(bar: ProgressBar) -> Waiting {
+        let (end, ended) = mpsc::channel::<()>();
+        let thread = thread::spawn(move || {
+            let mut wait = SHOWN_AFTER;
+            while ended.recv_timeout(wait) == Err(mpsc::RecvTimeoutError::Timeout) {
+                if wait == SHOWN_AFTER {
+                    bar.set_draw_target(ProgressDrawTarget::stderr());
+                    wait = TICK;
+                }
+                bar.tick();
+            }
+            bar.finish_and_clear();
+        });
+        Waiting { end: Some(end), thread: Some(thread) }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.end = None;
+        if let Some(thread) = self.thread.take() {
+            // A thread that draws has nothing to report.
+            let _ = thread.join();
+        }
     }
 }
