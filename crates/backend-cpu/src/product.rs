@@ -5,7 +5,7 @@
 //! four weight rows at a time are decoded once for all activation rows.
 
 use minfer_graph::TensorType;
-use minfer_quant::{DType, Planes};
+use minfer_quant::{DType, Planes, Quant};
 
 use crate::kernels::quant::{self, Q8_0Row, Q8KRow};
 use crate::simd::{self, Rows8, Simd, Sums};
@@ -18,6 +18,9 @@ const TOKENS: usize = 32;
 
 /// Weight rows decoded at a time for float products.
 const DECODED: usize = 4;
+
+/// Most activation rows for which q8_0 rows are decoded anew for each, in registers.
+const IN_PLACE: usize = 3;
 
 /// Activation rows in one of the types that products take.
 #[derive(Clone, Copy)]
@@ -132,8 +135,19 @@ impl Product<'_> {
 
     fn floats(&self, data: &[f32], cols: usize, out: &mut Rectangle<'_, f32>, room: &mut [f32]) {
         let columns = out.columns.clone();
+        // With few activation rows a decoded copy costs more than it saves.
+        let in_place = self.matrix.quant == Quant::Q8_0 && self.pairs.len() <= IN_PLACE;
         for n in columns.clone().step_by(DECODED) {
             let live = DECODED.min(columns.end - n);
+            if in_place {
+                let rows: [&[u8]; DECODED] = std::array::from_fn(|r| self.matrix.row(n + r));
+                for pair in 0..self.pairs.len() {
+                    let [x, y] = self.pairs.get(pair);
+                    let sums = simd::dot4_q8_0(self.simd, rows, &data[x * cols..][..cols]);
+                    self.put(n, &sums[..live], &mut out.row(y)[n - columns.start..]);
+                }
+                continue;
+            }
             for r in 0..DECODED {
                 let row = &mut room[r * cols..][..cols];
                 quant::decode(self.simd, self.matrix.quant, self.matrix.row(n + r), row);

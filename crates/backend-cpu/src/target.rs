@@ -42,7 +42,7 @@ impl Target for CpuTarget {
     }
 
     fn operand(&self, _op: &Op, weight: &WeightDecl) -> DType {
-        kernels::quant::operand(weight.quant)
+        weight.quant.activations()
     }
 
     fn lower(&self, op: &Op, io: &Io<'_>) -> Result<Launch, Unsupported> {

@@ -1,14 +1,18 @@
 //! The table of weight formats: one row per format makes the enum, its ids, names and sizes, and
 //! routes decode and encode to the format's file.
 
+use crate::dtype::DType;
 use crate::error::Error;
 use crate::float::F16_MAX;
 use crate::format;
 
-/// Rows are `Variant = GGUF id, file in format/, encoder`. The encoder is `any` (every `f32` is
-/// accepted, rounded as IEEE says), `ranged` (|x| <= 65504, else an error) or `none`.
+/// Rows are `Variant = GGUF id, file in format/, encoder, activations`. The encoder is `any` (every
+/// `f32` is accepted, rounded as IEEE says), `ranged` (|x| <= 65504, else an error) or `none`.
 macro_rules! quants {
-    ($( $(#[$doc:meta])* $variant:ident = $id:literal, $file:ident, $encoder:ident; )*) => {
+    ($(
+        $(#[$doc:meta])*
+        $variant:ident = $id:literal, $file:ident, $encoder:ident, $activations:ident;
+    )*) => {
         /// A format in which weights are stored.
         ///
         /// A row of values is cut into blocks of [`block_len`](Quant::block_len) values, each
@@ -54,6 +58,12 @@ macro_rules! quants {
                 match self { $( Self::$variant => quants!(@can $encoder), )* }
             }
 
+            /// The type of activation rows that weights of this format are multiplied by on the
+            /// fast path (docs/numerics.md, "Sums").
+            pub const fn activations(self) -> DType {
+                match self { $( Self::$variant => DType::$activations, )* }
+            }
+
             fn decode_blocks(self, bytes: &[u8], out: &mut [f32]) {
                 match self {
                     $( Self::$variant => each_block(bytes, out, format::$file::decode), )*
@@ -85,39 +95,39 @@ macro_rules! quants {
 
 quants! {
     /// IEEE binary32.
-    F32 = 0, f32, any;
+    F32 = 0, f32, any, F32;
     /// IEEE binary16.
-    F16 = 1, f16, any;
+    F16 = 1, f16, any, F32;
     /// The upper half of a binary32.
-    BF16 = 30, bf16, any;
+    BF16 = 30, bf16, any, F32;
     /// 4 bits and a scale per 32 values: 4.5 bits a value.
-    Q4_0 = 2, q4_0, ranged;
+    Q4_0 = 2, q4_0, ranged, Q8_0;
     /// 4 bits, a scale and a minimum per 32 values: 5 bits a value.
-    Q4_1 = 3, q4_1, ranged;
+    Q4_1 = 3, q4_1, ranged, Q8_0;
     /// 5 bits and a scale per 32 values: 5.5 bits a value.
-    Q5_0 = 6, q5_0, ranged;
+    Q5_0 = 6, q5_0, ranged, Q8_0;
     /// 5 bits, a scale and a minimum per 32 values: 6 bits a value.
-    Q5_1 = 7, q5_1, ranged;
+    Q5_1 = 7, q5_1, ranged, Q8_0;
     /// 8 bits and a scale per 32 values: 8.5 bits a value.
-    Q8_0 = 8, q8_0, ranged;
+    Q8_0 = 8, q8_0, ranged, Q8_0;
     /// 2 bits, scales and minima of 4 bits per 16 values: 2.625 bits a value.
-    Q2_K = 10, q2_k, ranged;
+    Q2_K = 10, q2_k, ranged, Q8_K;
     /// 3 bits, scales of 6 bits per 16 values: 3.4375 bits a value.
-    Q3_K = 11, q3_k, ranged;
+    Q3_K = 11, q3_k, ranged, Q8_K;
     /// 4 bits, scales and minima of 6 bits per 32 values: 4.5 bits a value.
-    Q4_K = 12, q4_k, ranged;
+    Q4_K = 12, q4_k, ranged, Q8_K;
     /// 5 bits, scales and minima of 6 bits per 32 values: 5.5 bits a value.
-    Q5_K = 13, q5_k, ranged;
+    Q5_K = 13, q5_k, ranged, Q8_K;
     /// 6 bits, scales of 8 bits per 16 values: 6.5625 bits a value.
-    Q6_K = 14, q6_k, ranged;
+    Q6_K = 14, q6_k, ranged, Q8_K;
     /// 8 bits and an `f32` scale per 256 values, with sums: 9.125 bits a value.
-    Q8_K = 15, q8_k, ranged;
+    Q8_K = 15, q8_k, ranged, Q8_K;
     /// 4 bits on an uneven grid and a scale per 32 values: 4.5 bits a value.
-    IQ4_NL = 20, iq4_nl, none;
+    IQ4_NL = 20, iq4_nl, none, Q8_0;
     /// 4 bits on an uneven grid, scales of 6 bits per 32 values: 4.25 bits a value.
-    IQ4_XS = 23, iq4_xs, none;
+    IQ4_XS = 23, iq4_xs, none, Q8_K;
     /// 4-bit floats and a power-of-two scale per 32 values: 4.25 bits a value.
-    MXFP4 = 39, mxfp4, none;
+    MXFP4 = 39, mxfp4, none, Q8_0;
 }
 
 impl Quant {

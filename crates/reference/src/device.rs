@@ -16,7 +16,6 @@ use minfer_plan::{
 use minfer_quant::DType;
 
 use crate::cache::Caches;
-use crate::dot;
 use crate::memory::{Apart, Buffer, Planned, first_column, import};
 use crate::op::Env;
 use crate::real::Mode;
@@ -193,7 +192,7 @@ impl Reference {
         for (index, ty) in io.inputs.iter().enumerate() {
             for id in op.matmul_weights(index) {
                 let weight = io.tables.weight(id);
-                let takes = dot::operand(weight.quant).unwrap_or(DType::F32);
+                let takes = weight.quant.activations();
                 if ty.dtype != DType::F32 && ty.dtype != takes {
                     return Err(Unsupported::because(format!(
                         "{} weights take {} activations, found {}",
@@ -226,8 +225,7 @@ impl Target for Reference {
     }
 
     fn operand(&self, _op: &Op, weight: &WeightDecl) -> DType {
-        let quantized = dot::operand(weight.quant).filter(|_| self.operands);
-        quantized.unwrap_or(DType::F32)
+        if self.operands { weight.quant.activations() } else { DType::F32 }
     }
 
     fn lower(&self, op: &Op, io: &Io<'_>) -> Result<Launch, Unsupported> {

@@ -5,7 +5,7 @@ use minfer_graph::{TensorType, WeightDecl};
 use minfer_plan::{Io, Launch, Layout, Unsupported};
 use minfer_quant::DType;
 
-use super::{matmul_group, quant};
+use super::matmul_group;
 use crate::call::Call;
 use crate::product;
 use crate::sys::Fault;
@@ -48,7 +48,7 @@ pub(super) fn check(io: &Io<'_>, member: &Member, x: TensorType) -> Result<(), U
         let layout = io.layout(member.weight).name();
         return Err(Unsupported::because(format!("{} is laid out as {layout}", weight.name)));
     }
-    if x.dtype != DType::F32 && x.dtype != quant::operand(weight.quant) {
+    if x.dtype != DType::F32 && x.dtype != weight.quant.activations() {
         let pair = pair(weight, x);
         return Err(Unsupported::because(format!("no dot product of {pair}")));
     }

@@ -19,7 +19,7 @@ mod scalar;
 mod widen;
 
 pub(crate) use attention::{Scores, TILE, accumulate, scores, tile_weights};
-pub(crate) use dot::dot4;
+pub(crate) use dot::{dot4, dot4_q8_0};
 pub(crate) use integer::{Rows8, Sums};
 pub(crate) use map::{add, axpy, blend, glu, mul, scale, unary};
 pub(crate) use math::exp;

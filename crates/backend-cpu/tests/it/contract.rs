@@ -26,7 +26,7 @@ fn case() -> Case {
         let x = b.push_one("embed", Embed { weight: table }, &[ids]).unwrap();
         let rows = b.input(Input::OutputRows);
         let x = b.push_one("rows", GetRows, &[x, rows]).unwrap();
-        let x = b.push_one("head", Matmul { weight: table, bias: None }, &[x]).unwrap();
+        let x = b.push_one("head", Matmul::new(table, None), &[x]).unwrap();
         let ids = b.push_one("argmax", Argmax, &[x]).unwrap();
         b.output(OutputKind::Ids, ids);
         b.output(OutputKind::Logits, x);
@@ -174,7 +174,7 @@ fn a_target_is_a_plain_value() {
     assert!(target.caps().batch_invariant);
     let mut weights = WeightList::default();
     weights.add(Quant::Q4_K, 1, 2, 256);
-    let op = Matmul { weight: WeightId(0), bias: None }.into();
+    let op = Matmul::new(WeightId(0), None).into();
     assert_eq!(target.operand(&op, &weights.decls[0]), DType::Q8_K);
     // Its plans do not depend on the machine they are made on.
     let scalar = CpuTarget::new("some processor", Isa::Scalar, 16);

@@ -168,7 +168,7 @@ fn feed_forward(b: &mut Builder, x: ValueId, w: [WeightId; 3], function: Activat
     let both = b.push("gate_up", MatmulGroup { members }, &[x]).unwrap();
     let act = b.push_one("act", Unary { function }, &[both[0]]).unwrap();
     let product = b.push_one("product", Mul, &[act, both[1]]).unwrap();
-    b.push_one("down", Matmul { weight: w[2], bias: None }, &[product]).unwrap()
+    b.push_one("down", Matmul::new(w[2], None), &[product]).unwrap()
 }
 
 /// Two feed-forward blocks with residuals, then a capped head.
@@ -190,7 +190,7 @@ fn dense(function: Activation, quants: [Quant; 3], ids: Option<usize>) -> Case {
         let rows = b.input(Input::OutputRows);
         let x = b.push_one("rows", GetRows, &[x, rows]).unwrap();
         let x = b.push_one("norm", RmsNorm { weight: norms[2], eps: 1e-6 }, &[x]).unwrap();
-        let logits = b.push_one("head", Matmul { weight: table, bias: None }, &[x]).unwrap();
+        let logits = b.push_one("head", Matmul::new(table, None), &[x]).unwrap();
         let function = Activation::SoftCap(30.0);
         let logits = b.push_one("cap", Unary { function }, &[logits]).unwrap();
         match ids {
@@ -233,7 +233,7 @@ fn experts(quant: Quant, used: usize, normalize: bool) -> Case {
     let build = move |b: &mut Builder| {
         let tokens = b.input(Input::Tokens);
         let x = b.push_one("embed", Embed { weight: table }, &[tokens]).unwrap();
-        let scores = b.push_one("router", Matmul { weight: router, bias: None }, &[x]).unwrap();
+        let scores = b.push_one("router", Matmul::new(router, None), &[x]).unwrap();
         let p = b.push_one("softmax", Softmax, &[scores]).unwrap();
         let route = b.push("route", Route { used, normalize }, &[p]).unwrap();
         let gates = b.push_one("gate", ExpertMatmul { weight: gate }, &[x, route[0]]).unwrap();

@@ -25,7 +25,7 @@ fn case(quant: Quant, rows: [usize; 4], cols: usize) -> Case {
         builder.push("group", MatmulGroup { members: members.to_vec() }, &[x]).unwrap();
         let rows = builder.input(Input::OutputRows);
         let x = builder.push_one("rows", GetRows, &[x, rows]).unwrap();
-        let op = Matmul { weight: alone.weight, bias: alone.bias };
+        let op = Matmul::new(alone.weight, alone.bias);
         let y = builder.push_one("matmul", op, &[x]).unwrap();
         builder.output(OutputKind::Logits, y);
     };

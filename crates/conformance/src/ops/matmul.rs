@@ -40,7 +40,7 @@ fn case(quant: Quant, operand: DType, [rows, outputs, cols]: [usize; 3], bias: b
     let x = operand_of(&mut case, operand, Rows::TOKENS, cols);
     let weight = case.weight(quant, [1, outputs, cols], 1.0);
     let bias = bias.then(|| case.vector(outputs));
-    case.op(Matmul { weight, bias }, &[x]);
+    case.op(Matmul::new(weight, bias), &[x]);
     case.finish()
 }
 

@@ -72,7 +72,7 @@ pub fn all() -> Vec<Case> {
 }
 
 /// Token rows that sit on and beside the tiles of kernels.
-const ROWS: [usize; 15] = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 65, 97];
+const ROWS: [usize; 16] = [1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 65, 97];
 
 /// Columns that sit on and beside vector widths; for ops that take any number.
 const COLS: [usize; 12] = [1, 3, 7, 8, 9, 15, 16, 17, 33, 64, 100, 257];
@@ -90,21 +90,5 @@ fn shapes() -> Vec<(usize, usize)> {
 
 /// The quantized type in which a weight's format takes activations, if it takes any.
 fn quantized_operand(quant: Quant) -> Option<DType> {
-    match quant {
-        Quant::F32 | Quant::F16 | Quant::BF16 => None,
-        Quant::Q4_0
-        | Quant::Q4_1
-        | Quant::Q5_0
-        | Quant::Q5_1
-        | Quant::Q8_0
-        | Quant::IQ4_NL
-        | Quant::MXFP4 => Some(DType::Q8_0),
-        Quant::Q2_K
-        | Quant::Q3_K
-        | Quant::Q4_K
-        | Quant::Q5_K
-        | Quant::Q6_K
-        | Quant::Q8_K
-        | Quant::IQ4_XS => Some(DType::Q8_K),
-    }
+    Some(quant.activations()).filter(|&dtype| dtype != DType::F32)
 }

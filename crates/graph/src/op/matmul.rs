@@ -17,6 +17,8 @@ pub struct Matmul {
     pub weight: WeightId,
     /// Added to each row of the result.
     pub bias: Option<WeightId>,
+    /// Keeps its activations f32; otherwise the device chooses their type by the weight's format.
+    pub floats: bool,
 }
 
 /// One matrix of an op that applies several to the same activations.
@@ -65,6 +67,11 @@ pub(crate) fn member_weights(members: &[Member]) -> Vec<WeightId> {
 }
 
 impl Matmul {
+    /// A product whose device chooses the type of the activations.
+    pub fn new(weight: WeightId, bias: Option<WeightId>) -> Matmul {
+        Matmul { weight, bias, floats: false }
+    }
+
     pub(crate) fn member(&self) -> Member {
         Member { weight: self.weight, bias: self.bias, operand: 0 }
     }
@@ -74,6 +81,10 @@ impl OpDef for Matmul {
     fn infer(&self, inputs: &[TensorType], tables: &Tables) -> Result<Vec<TensorType>, Error> {
         let [_x] = check::operands("matmul", inputs)?;
         Ok(vec![self.member().infer("matmul", inputs, tables)?])
+    }
+
+    fn attributes(&self) -> String {
+        if self.floats { "float activations".to_owned() } else { String::new() }
     }
 
     fn weights(&self) -> Vec<WeightId> {

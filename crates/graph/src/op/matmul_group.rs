@@ -45,7 +45,7 @@ impl OpDef for MatmulGroup {
         outputs: &[ValueId],
     ) -> Result<bool, Error> {
         for (index, (member, output)) in self.members.iter().zip(outputs).enumerate() {
-            let matmul = Matmul { weight: member.weight, bias: member.bias };
+            let matmul = Matmul::new(member.weight, member.bias);
             rewrite.emit_into(&index.to_string(), matmul, &[inputs[member.operand]], &[*output]);
         }
         Ok(true)

@@ -23,7 +23,7 @@ fn cost(op: impl Into<Op>, inputs: &[TensorType]) -> Cost {
 
 #[test]
 fn a_matmul_reads_its_matrix_once_and_its_rows() {
-    let found = cost(Matmul { weight: GATE, bias: None }, &[quantized(DType::Q8_0, 256)]);
+    let found = cost(Matmul::new(GATE, None), &[quantized(DType::Q8_0, 256)]);
     // q4_0: 18 bytes for 32 weights. A q8_0 row: 256 int8, 8 scales and 8 sums of 4 bytes.
     let row = 256 + 8 * 4 + 8 * 4;
     assert_eq!(
@@ -35,7 +35,7 @@ fn a_matmul_reads_its_matrix_once_and_its_rows() {
         }
     );
     // Work follows the step's rows, not the bucket's.
-    let head = cost(Matmul { weight: K, bias: Some(K_BIAS) }, &[outputs(256)]);
+    let head = cost(Matmul::new(K, Some(K_BIAS)), &[outputs(256)]);
     assert_eq!((head.macs, head.weight_bytes), (64 * 256, 64 * 256 / 32 * 34 + 64 * 4));
 }
 

@@ -72,7 +72,7 @@ fn quantize_rows_takes_whole_blocks() {
 
 #[test]
 fn matmul_takes_the_columns_of_its_matrix() {
-    let op = |weight, bias| Matmul { weight, bias };
+    let op = |weight, bias| Matmul::new(weight, bias);
     accepts(op(GATE, None), &[tokens(256)], &[tokens(512)]);
     accepts(op(K, Some(K_BIAS)), &[outputs(256)], &[outputs(64)]);
     accepts(op(V, None), &[quantized(DType::Q8_K, 256)], &[tokens(64)]);

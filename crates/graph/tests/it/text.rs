@@ -35,7 +35,7 @@ fn graph() -> Graph {
     let members = vec![Member::new(GATE, None), Member::new(UP, None)];
     let gate_up = GateUp { members, function: Activation::Silu };
     let inner = b.push_one("blk.0.gate_up", gate_up, &[sums[1]]).unwrap();
-    let down = Matmul { weight: DOWN, bias: None };
+    let down = Matmul::new(DOWN, None);
     let down = b.push_one("blk.0.down", down, &[inner]).unwrap();
     b.layer(None);
     let rows = b.input(Input::OutputRows);

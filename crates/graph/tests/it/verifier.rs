@@ -18,8 +18,8 @@ fn graph() -> Graph {
     let positions = b.input(Input::Positions);
     let x = b.push_one("embed", Embed { weight: EMBED }, &[ids]).unwrap();
     let y = b.push_one("norm", RmsNorm { weight: NORM, eps: 1e-5 }, &[x]).unwrap();
-    let k = b.push_one("k", Matmul { weight: K, bias: None }, &[y]).unwrap();
-    let v = b.push_one("v", Matmul { weight: V, bias: None }, &[y]).unwrap();
+    let k = b.push_one("k", Matmul::new(K, None), &[y]).unwrap();
+    let v = b.push_one("v", Matmul::new(V, None), &[y]).unwrap();
     let slots = b.input(Input::Slots { group: 0 });
     b.push("store", KvStore { state: CACHE }, &[k, v, slots]).unwrap();
     let pages = b.input(Input::Pages { group: 0 });

@@ -91,7 +91,7 @@ impl Attn {
         let attention =
             Attention { state, heads: config.heads, scale, soft_cap: None, sinks: None };
         let mixed = builder.push_one(name("attn"), attention, &[q, positions, pages, work])?;
-        let output = Matmul { weight: self.output, bias: None };
+        let output = Matmul::new(self.output, None);
         Ok(builder.push_one(name("attn_output"), output, &[mixed])?)
     }
 }

@@ -47,7 +47,7 @@ impl Ffn {
         let both = builder.push(name("ffn_gate_up"), MatmulGroup { members }, &[x])?;
         let act = builder.push_one(name("ffn_act"), Unary { function }, &[both[0]])?;
         let gated = builder.push_one(name("ffn_gated"), Mul, &[act, both[1]])?;
-        let down = Matmul { weight: self.down, bias: None };
+        let down = Matmul::new(self.down, None);
         Ok(builder.push_one(name("ffn_down"), down, &[gated])?)
     }
 }

@@ -5,6 +5,7 @@ use minfer_graph::op::matmul::Matmul;
 use minfer_graph::op::rms_norm::RmsNorm;
 use minfer_graph::op::top_k::TopK;
 use minfer_graph::{Builder, OutputKind, ValueId, Want, WeightId};
+use minfer_quant::Quant;
 
 use crate::config::Config;
 use crate::error::Error;
@@ -37,7 +38,10 @@ impl Head {
     pub(crate) fn write(&self, builder: &mut Builder, rows: ValueId) -> Result<(), Error> {
         let norm = RmsNorm { weight: self.norm, eps: self.eps };
         let normed = builder.push_one("output_norm", norm, &[rows])?;
-        let output = Matmul { weight: self.output, bias: None };
+        let mut output = Matmul::new(self.output, None);
+        // Logits are where a rounded activation is seen at once. With an 8-bit matrix the rounding
+        // would be the larger error, and decoding costs less than reading the matrix.
+        output.floats = builder.tables().weight(self.output).quant == Quant::Q8_0;
         let logits = builder.push_one("output", output, &[normed])?;
         match builder.shape().want {
             Want::Logits => builder.output(OutputKind::Logits, logits),

@@ -51,7 +51,7 @@ impl Moe {
         function: Activation,
     ) -> Result<ValueId, Error> {
         let name = |part: &str| format!("blk.{layer}.{part}");
-        let router = Matmul { weight: self.router, bias: None };
+        let router = Matmul::new(self.router, None);
         let scores = builder.push_one(name("ffn_router"), router, &[x])?;
         let shares = builder.push_one(name("ffn_router_softmax"), Softmax, &[scores])?;
         let route = Route { used: self.experts.used, normalize: true };

@@ -65,7 +65,7 @@ fn quantize(b: &mut Builder, x: ValueId) -> ValueId {
 }
 
 fn down(b: &mut Builder, x: ValueId) -> ValueId {
-    b.push_one("down", Matmul { weight: DOWN, bias: None }, &[x]).unwrap()
+    b.push_one("down", Matmul::new(DOWN, None), &[x]).unwrap()
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn norm_quantize() {
     let plain = graph(|b, x| {
         let y = norm(b, x);
         let y = quantize(b, y);
-        vec![b.push_one("q", Matmul { weight: Q, bias: None }, &[y]).unwrap()]
+        vec![b.push_one("q", Matmul::new(Q, None), &[y]).unwrap()]
     });
     makes(Fusion::NormQuantize, &plain, &["norm_quantize", "matmul"]);
     let read = graph(|b, x| {
@@ -265,7 +265,7 @@ fn norm_matmul() {
     makes(Fusion::NormMatmul, &plain, &["norm_matmul"]);
     let single = graph(|b, x| {
         let y = norm(b, x);
-        vec![b.push_one("q", Matmul { weight: Q, bias: None }, &[y]).unwrap()]
+        vec![b.push_one("q", Matmul::new(Q, None), &[y]).unwrap()]
     });
     makes(Fusion::NormMatmul, &single, &["norm_matmul"]);
     let read = graph(|b, x| {
@@ -311,7 +311,7 @@ fn all_together() {
         let z = down(b, inner);
         let sum = add(b, x, z);
         let last = norm(b, sum);
-        vec![b.push_one("q", Matmul { weight: Q, bias: None }, &[last]).unwrap()]
+        vec![b.push_one("q", Matmul::new(Q, None), &[last]).unwrap()]
     });
     let target = Switches::new("a").wanting(blocks);
     let program = plan_whole(&layer, &target, &Options::default()).unwrap();

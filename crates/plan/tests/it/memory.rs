@@ -57,7 +57,7 @@ fn graph(draws: &[Draw]) -> (Graph, usize) {
                 let act = Unary { function: Activation::Silu };
                 let act = b.push_one(format!("{name}.act"), act, &[gate]).unwrap();
                 let product = b.push_one(name, Mul, &[act, up]).unwrap();
-                let down = Matmul { weight: DOWN, bias: None };
+                let down = Matmul::new(DOWN, None);
                 b.push("down", down, &[product]).unwrap()
             }
             _few => b.push(name, TopK { k: 3 }, &[x]).unwrap(),

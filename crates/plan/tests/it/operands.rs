@@ -18,7 +18,7 @@ fn graph() -> Graph {
     b.layer(Some(1));
     group(&mut b, &[GATE, UP], x);
     b.layer(Some(2));
-    let q = b.push_one("q", Matmul { weight: Q, bias: None }, &[x]).unwrap();
+    let q = b.push_one("q", Matmul::new(Q, None), &[x]).unwrap();
     b.output(OutputKind::Logits, q);
     b.finish().unwrap()
 }
@@ -98,7 +98,7 @@ fn the_float_operand_stays_beside_the_quantized() {
 fn rows_that_do_not_fill_the_blocks_are_refused() {
     let mut b = builder();
     let x = embed(&mut b);
-    let k = b.push_one("k", Matmul { weight: K, bias: None }, &[x]).unwrap();
+    let k = b.push_one("k", Matmul::new(K, None), &[x]).unwrap();
     b.push("of k", minfer_graph::op::scale::Scale { factor: 1.0 }, &[k]).unwrap();
     b.output(OutputKind::Logits, k);
     let target = Switches::new("a").wanting(|_| DType::F16);

@@ -14,27 +14,6 @@ use super_blocks::SuperBlock;
 
 use crate::memory::numbers;
 
-/// The type of quantized activations that a weight format multiplies; `None` for float weights.
-pub(crate) fn operand(quant: Quant) -> Option<DType> {
-    match quant {
-        Quant::F32 | Quant::F16 | Quant::BF16 => None,
-        Quant::Q4_0
-        | Quant::Q4_1
-        | Quant::Q5_0
-        | Quant::Q5_1
-        | Quant::Q8_0
-        | Quant::IQ4_NL
-        | Quant::MXFP4 => Some(DType::Q8_0),
-        Quant::Q2_K
-        | Quant::Q3_K
-        | Quant::Q4_K
-        | Quant::Q5_K
-        | Quant::Q6_K
-        | Quant::Q8_K
-        | Quant::IQ4_XS => Some(DType::Q8_K),
-    }
-}
-
 /// A weight row as integers and scales.
 pub(crate) enum Unpacked {
     Blocks(Vec<Block>),
@@ -63,7 +42,7 @@ impl Unpacked {
         })
     }
 
-    /// The dot product with an activation row of the type that [`operand`] names.
+    /// The dot product with an activation row of the format's type ([`Quant::activations`]).
     pub(crate) fn dot(&self, x: &Activations<'_>) -> f32 {
         match self {
             Unpacked::Blocks(weights) => blocks::dot(weights, x),

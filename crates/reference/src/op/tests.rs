@@ -270,7 +270,7 @@ fn matmuls_by_hand() {
     let matrix = (Quant::BF16, 1, 2, 3, vec![1.0, 2.0, 3.0, -1.0, 0.5, 0.0]);
     let bias = vector(&[10.0, 20.0]);
     let x = [real(3, &[1.0, 1.0, 1.0, 2.0, 0.0, 1.0])];
-    let matmul = |bias| Matmul { weight: WeightId(0), bias };
+    let matmul = |bias| Matmul::new(WeightId(0), bias);
     let given = [matrix, bias];
     assert_eq!(canonical(&given, matmul(None), &x).reals(), [6.0, -0.5, 5.0, -2.0]);
     let y = canonical(&given, matmul(Some(WeightId(1))), &x);
@@ -301,7 +301,7 @@ fn a_shared_out_matmul_has_the_bits_of_each_row_alone() {
         let given = [(quant, 1, n, k, random.values(n * k, 0.5))];
         let x = random.values(5 * k, 1.0);
         let quantized = |x: &[f32]| canonical(&[], QuantizeRows { dtype }, &[real(k, x)]);
-        let matmul = Matmul { weight: WeightId(0), bias: None };
+        let matmul = Matmul::new(WeightId(0), None);
         for operand in [&quantized as &dyn Fn(&[f32]) -> Tensor<f32>, &|x| real(k, x)] {
             let all = canonical(&given, matmul.clone(), &[operand(&x)]);
             for (row, x) in x.chunks(k).enumerate() {
@@ -320,7 +320,7 @@ fn quantized_matmul_in_f64_multiplies_the_quantized_numbers() {
     let x = random.values(k, 1.0);
     let mut fixture = Fixture::new(&given, &[], 0);
     let quantize = QuantizeRows { dtype: DType::Q8_K };
-    let matmul = Matmul { weight: WeightId(0), bias: None };
+    let matmul = Matmul::new(WeightId(0), None);
     let in_f32 = fixture.run::<f32>(quantize.clone(), &[real(k, &x)]);
     let in_f64 = fixture.run::<f64>(quantize, &[real(k, &x)]);
     assert_eq!(in_f32[0].to_bytes(), in_f64[0].to_bytes());
@@ -402,7 +402,7 @@ fn canonical_stays_near_f64() {
     agree(&given, def::add_norm::AddNorm { weight, eps }, &both, 1e-6);
     agree(&given, NormMatmul { weight, eps, members: members() }, &one, 2e-6);
     agree(&given, MatmulGroup { members: members() }, &one, 2e-6);
-    agree(&given, Matmul { weight: WeightId(2), bias: None }, &one, 2e-6);
+    agree(&given, Matmul::new(WeightId(2), None), &one, 2e-6);
     agree(&[], def::softmax::Softmax, &one, 1e-6);
     agree(&[], ExpertCombine, &[(n, Random::new(22).values(4 * n, 1.0)), (2, vec![0.3; 4])], 1e-6);
 }

@@ -144,7 +144,7 @@ pub fn graph(shape: StepShape) -> Result<Graph, Error> {
     let rows = b.input(Input::OutputRows);
     let x = b.push_one("rows", GetRows, &[x, rows])?;
     let x = b.push_one("norm", RmsNorm { weight: OUTPUT_NORM, eps: EPS }, &[x])?;
-    let logits = b.push_one("logits", Matmul { weight: OUTPUT, bias: None }, &[x])?;
+    let logits = b.push_one("logits", Matmul::new(OUTPUT, None), &[x])?;
     if shape.want == Want::Argmax {
         let ids = b.push_one("ids", Argmax, &[logits])?;
         b.output(OutputKind::Ids, ids);
@@ -183,7 +183,7 @@ fn attention_block(b: &mut Builder, layer: usize, x: ValueId) -> Result<ValueId,
     b.push("store", KvStore { state }, &[k, v, slots])?;
     let attention = Attention { state, heads: HEADS, scale: 0.125, soft_cap: None, sinks: None };
     let y = b.push_one("attention", attention, &[q, positions, pages, work])?;
-    let output = Matmul { weight: id("attn_output"), bias: None };
+    let output = Matmul::new(id("attn_output"), None);
     let y = b.push_one("attn_output", output, &[y])?;
     b.push_one("attn_add", Add, &[x, y])
 }
@@ -195,7 +195,7 @@ fn feed_forward(b: &mut Builder, layer: usize, x: ValueId) -> Result<ValueId, Er
     let both = b.push("gate_up", MatmulGroup { members }, &[normed])?;
     let act = b.push_one("act", Unary { function: Activation::Silu }, &both[..1])?;
     let product = b.push_one("mul", Mul, &[act, both[1]])?;
-    let down = Matmul { weight: id("ffn_down"), bias: None };
+    let down = Matmul::new(id("ffn_down"), None);
     let y = b.push_one("ffn_down", down, &[product])?;
     b.push_one("ffn_add", Add, &[x, y])
 }

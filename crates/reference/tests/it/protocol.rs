@@ -231,7 +231,7 @@ fn operands_that_no_definition_multiplies_are_refused() {
     };
     let lower = |quant, dtype| {
         let weight = find(quant);
-        let op = Op::from(Matmul { weight, bias: None });
+        let op = Op::from(Matmul::new(weight, None));
         let decl = graph.tables.weight(weight);
         let inputs = [TensorType::new(dtype, Rows::TOKENS, decl.cols)];
         let outputs = [TensorType::f32(Rows::TOKENS, decl.rows)];
@@ -244,7 +244,7 @@ fn operands_that_no_definition_multiplies_are_refused() {
     let error = lower(Quant::Q4_1, DType::Q8_K).expect_err("blocks of another size");
     assert_eq!(error.reason, "q4_1 weights take q8_0 activations, found q8_k");
     lower(Quant::F16, DType::Q8_0).expect_err("float weights");
-    let op = Op::from(Matmul { weight: WeightId(0), bias: None });
+    let op = Op::from(Matmul::new(WeightId(0), None));
     let floats = Reference::new(Mode::F64);
     for decl in graph.tables.weights.iter() {
         let expected = match decl.quant.block_len() {

@@ -24,31 +24,10 @@ pub(crate) mod q8_0;
 pub(crate) mod q8_k;
 mod rows;
 
-use minfer_quant::{DType, Quant};
+use minfer_quant::Quant;
 
 use crate::simd::{Rows8, Simd, Sums};
 pub(crate) use rows::{Q8_0Row, Q8KRow};
-
-/// The type in which a weight of this format takes its activations on the fast path.
-pub(crate) fn operand(quant: Quant) -> DType {
-    match quant {
-        Quant::F32 | Quant::F16 | Quant::BF16 => DType::F32,
-        Quant::Q4_0
-        | Quant::Q4_1
-        | Quant::Q5_0
-        | Quant::Q5_1
-        | Quant::Q8_0
-        | Quant::IQ4_NL
-        | Quant::MXFP4 => DType::Q8_0,
-        Quant::Q2_K
-        | Quant::Q3_K
-        | Quant::Q4_K
-        | Quant::Q5_K
-        | Quant::Q6_K
-        | Quant::Q8_K
-        | Quant::IQ4_XS => DType::Q8_K,
-    }
-}
 
 /// Adds the dot products of eight rows with each of `xs` to `acc`. Formats with other operands add
 /// nothing: lowering has refused them.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::simd::{self, Isa};
-use minfer_quant::Planes;
+use minfer_quant::{DType, Planes};
 
 /// A small generator of bytes, the same everywhere.
 struct Random(u64);
@@ -124,7 +124,7 @@ fn aligned(rows: &[Vec<u8>]) -> Vec<Vec<u32>> {
 
 fn dot8(simd: Simd, quant: Quant, rows: &Rows8<'_>, planes: &Planes, xs: &[Vec<u32>]) -> Vec<Sums> {
     let mut acc = vec![Sums::default(); xs.len()];
-    if operand(quant) == DType::Q8_0 {
+    if quant.activations() == DType::Q8_0 {
         let xs: Vec<Q8_0Row<'_>> =
             xs.iter().map(|x| Q8_0Row::new(planes, bytemuck::cast_slice(x))).collect();
         dot8_q8_0(simd, quant, rows, &xs, &mut acc);
@@ -144,14 +144,14 @@ fn same(a: f32, b: f32) -> bool {
 fn every_instruction_set_gives_the_bits_of_plain_code() {
     for quant in INTEGER {
         let mut random = Random(quant.gguf_id().into());
-        let block = operand(quant).block_len();
+        let block = quant.activations().block_len();
         for (blocks, tokens, wild) in
             [(1, 1, false), (2, 2, true), (3, 33, false), (5, 31, true), (7, 3, false)]
         {
             let cols = blocks * block;
             let rows = weights(&mut random, quant, 8, cols, wild);
             let rows8: Rows8<'_> = std::array::from_fn(|r| rows[r].as_slice());
-            let (planes, xs) = activations(&mut random, operand(quant), tokens, cols);
+            let (planes, xs) = activations(&mut random, quant.activations(), tokens, cols);
             let xs = aligned(&xs);
             let expected = dot8(scalar(), quant, &rows8, &planes, &xs);
             for simd in instruction_sets() {
@@ -174,13 +174,13 @@ fn products_are_those_of_the_decoded_weights() {
         let cols = 2 * 256;
         let rows = weights(&mut random, quant, 8, cols, false);
         let rows8: Rows8<'_> = std::array::from_fn(|r| rows[r].as_slice());
-        let (planes, xs) = activations(&mut random, operand(quant), 4, cols);
+        let (planes, xs) = activations(&mut random, quant.activations(), 4, cols);
         let xs = aligned(&xs);
         let found = dot8(scalar(), quant, &rows8, &planes, &xs);
         for (x, found) in xs.iter().zip(&found) {
             let [q, scales, _] = planes.split(bytemuck::cast_slice(x)).unwrap();
             let scales: &[f32] = bytemuck::cast_slice(scales);
-            let block = operand(quant).block_len();
+            let block = quant.activations().block_len();
             for (row, found) in rows.iter().zip(found) {
                 let mut w = vec![0.0; cols];
                 quant.decode(row, &mut w).unwrap();
@@ -217,9 +217,9 @@ fn extreme_values_do_not_saturate() {
                 }
             }
             let rows8: Rows8<'_> = [&row; 8];
-            let planes = operand(quant).planes(cols).unwrap();
+            let planes = quant.activations().planes(cols).unwrap();
             let x: Vec<f32> = (0..cols).map(|i| if i % 7 == 6 { -sign } else { sign }).collect();
-            let xs = aligned(&[quantized(operand(quant), &planes, &x)]);
+            let xs = aligned(&[quantized(quant.activations(), &planes, &x)]);
             let expected = dot8(scalar(), quant, &rows8, &planes, &xs);
             for simd in instruction_sets() {
                 let found = dot8(simd, quant, &rows8, &planes, &xs);
@@ -239,7 +239,7 @@ fn a_row_that_is_not_finite_makes_nan() {
             let mut x = vec![0.5; cols];
             x[300] = bad;
             let xs = aligned(&[quantized(dtype, &planes, &x)]);
-            for quant in INTEGER.into_iter().filter(|quant| operand(*quant) == dtype) {
+            for quant in INTEGER.into_iter().filter(|quant| quant.activations() == dtype) {
                 let rows = weights(&mut Random(9), quant, 8, cols, false);
                 let rows8: Rows8<'_> = std::array::from_fn(|r| rows[r].as_slice());
                 for simd in instruction_sets() {
