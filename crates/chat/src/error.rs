@@ -22,6 +22,19 @@ pub enum Error {
         /// What the parser met.
         message: String,
     },
+    /// Statements, brackets and operators of the template stand deeper in each other than
+    /// [`crate::Limits::syntax_depth`].
+    #[error(
+        "the chat template nests or chains {found} levels at line {line}; at most {limit} are read"
+    )]
+    SyntaxTooDeep {
+        /// Line of the template, from 1.
+        line: usize,
+        /// Levels found so far.
+        found: usize,
+        /// Levels allowed.
+        limit: usize,
+    },
     /// The template called `raise_exception`.
     #[error("the chat template refuses these messages: {message}")]
     Raised {

@@ -13,10 +13,16 @@ use std::sync::Arc;
 pub struct Limits {
     /// Longest template source, in bytes.
     pub source_bytes: usize,
+    /// Deepest nesting of the source's statements, brackets and operators; each operator of a chain
+    /// is a level.
+    pub syntax_depth: usize,
     /// Steps of the template machine, for any request.
     pub fuel: u64,
     /// Further steps for each byte of the request's strings.
     pub fuel_per_byte: u64,
+    /// Most steps, however long the request is. A step pays for 64 bytes of text or two items of a
+    /// list, so that this bounds the memory too.
+    pub fuel_max: u64,
     /// Deepest nesting of macros, blocks and loops, and of the request's JSON.
     pub depth: usize,
     /// Longest prompt, in bytes.
@@ -29,8 +35,10 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             source_bytes: 1 << 20,
+            syntax_depth: 250,
             fuel: 1_000_000,
             fuel_per_byte: 200,
+            fuel_max: 8_000_000,
             depth: 100,
             output_bytes: 4 << 20,
             expired: None,
@@ -51,7 +59,8 @@ impl Limits {
     }
 
     pub(crate) fn fuel_for(&self, bytes: usize) -> u64 {
-        self.fuel.saturating_add(self.fuel_per_byte.saturating_mul(bytes as u64))
+        let fuel = self.fuel.saturating_add(self.fuel_per_byte.saturating_mul(bytes as u64));
+        fuel.min(self.fuel_max)
     }
 }
 
@@ -59,8 +68,10 @@ impl fmt::Debug for Limits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Limits")
             .field("source_bytes", &self.source_bytes)
+            .field("syntax_depth", &self.syntax_depth)
             .field("fuel", &self.fuel)
             .field("fuel_per_byte", &self.fuel_per_byte)
+            .field("fuel_max", &self.fuel_max)
             .field("depth", &self.depth)
             .field("output_bytes", &self.output_bytes)
             .field("expired", &self.expired.is_some())

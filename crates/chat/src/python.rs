@@ -3,6 +3,8 @@
 //!
 //! Everything here that reads strings reads them without marks (`marked`) and writes them with.
 
+mod builtins;
+mod held;
 mod json;
 mod methods;
 mod repr;
@@ -46,6 +48,8 @@ pub(crate) fn environment() -> Environment<'static> {
     environment.add_test("number", |value: &Value| {
         matches!(value.kind(), ValueKind::Number | ValueKind::Bool)
     });
+    builtins::install(&mut environment);
+    held::install(&mut environment);
     environment
 }
 
@@ -71,10 +75,13 @@ pub(crate) fn install(
         methods::charge(state, format.len().saturating_mul(16))?;
         Ok::<String, Error>(clock::strftime(now, &Text::parse(format, marks).plain))
     });
-    environment.add_function("range", move |first: i64, end: Option<i64>, step: Option<i64>| {
-        in_time(&limits)?;
-        range(first, end, step)
-    });
+    environment.add_function(
+        "range",
+        move |state: &State, first: i64, end: Option<i64>, step: Option<i64>| {
+            in_time(&limits)?;
+            range(state, first, end, step)
+        },
+    );
     add_filters(environment, marks);
 }
 
@@ -126,7 +133,12 @@ fn length(value: &Value, marks: Marks) -> Result<usize, Error> {
 }
 
 /// Python's `range`, as a list.
-fn range(first: i64, end: Option<i64>, step: Option<i64>) -> Result<Vec<i64>, Error> {
+fn range(
+    state: &State,
+    first: i64,
+    end: Option<i64>,
+    step: Option<i64>,
+) -> Result<Vec<Value>, Error> {
     let (start, end) = end.map_or((0, first), |end| (first, end));
     let step = step.unwrap_or(1);
     if step == 0 {
@@ -141,7 +153,8 @@ fn range(first: i64, end: Option<i64>, step: Option<i64>) -> Result<Vec<i64>, Er
     if count > i128::from(RANGE_MAX) {
         return Err(invalid(format!("range of {count} entries; at most {RANGE_MAX} are made")));
     }
-    Ok((0..count as i64).map(|i| start + i * step).collect())
+    methods::charge(state, (count as usize).saturating_mul(32))?;
+    Ok((0..count as i64).map(|i| Value::from(start + i * step)).collect())
 }
 
 fn invalid(message: impl Into<std::borrow::Cow<'static, str>>) -> Error {

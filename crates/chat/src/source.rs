@@ -6,9 +6,16 @@
 //! - `a|safe + b` makes markup, which escapes `b` for HTML even where nothing else is escaped. The
 //!   escape is written out; other uses of `safe` change nothing.
 //!
-//! Everything else is passed on as it is.
+//! Everything else is passed on as it is. [`bounded`] comes after: it writes in what the engine
+//! leaves unbounded.
+
+mod expression;
+mod guard;
+mod lexer;
 
 use std::collections::HashSet;
+
+pub(crate) use guard::{HOLD, OWN, PAY, PAY_TEXT, bounded};
 
 /// The filter that escapes as MarkupSafe does; no template has a name like it.
 pub(crate) const ESCAPE: &str = "__escape_for_markup";

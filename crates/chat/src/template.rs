@@ -52,12 +52,13 @@ impl Template {
     /// Compiles a Jinja chat template (GGUF: `tokenizer.chat_template`).
     ///
     /// # Errors
-    /// [`Error::SourceTooLong`] over the default of [`Limits::source_bytes`], [`Error::Syntax`].
+    /// [`Error::SourceTooLong`] over the default of [`Limits::source_bytes`],
+    /// [`Error::SyntaxTooDeep`] over that of [`Limits::syntax_depth`], [`Error::Syntax`].
     pub fn new(source: &str, tokens: SpecialTokens) -> Result<Template, Error> {
         Template::with_limits(source, tokens, &Limits::default())
     }
 
-    /// [`Template::new`] with another limit of the source's length.
+    /// [`Template::new`] with other limits of the source's length and depth.
     ///
     /// # Errors
     /// As [`Template::new`].
@@ -71,11 +72,10 @@ impl Template {
             return Err(Error::SourceTooLong { bytes, limit });
         }
         let mut environment = python::environment();
-        environment.add_template_owned(NAME, source::for_engine(source)).map_err(|error| {
-            Error::Syntax {
-                line: error.line().unwrap_or(1),
-                message: error.detail().map_or_else(|| error.kind().to_string(), str::to_owned),
-            }
+        let bounded = source::bounded(&source::for_engine(source), limits.syntax_depth)?;
+        environment.add_template_owned(NAME, bounded).map_err(|error| Error::Syntax {
+            line: error.line().unwrap_or(1),
+            message: error.detail().map_or_else(|| error.kind().to_string(), str::to_owned),
         })?;
         Ok(Template {
             environment,

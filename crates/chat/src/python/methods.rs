@@ -6,6 +6,8 @@ use minijinja::formatting::{FormatStyle, format};
 use minijinja::value::{Tuple, Value, ValueKind, from_args};
 use minijinja::{Error, ErrorKind, State};
 
+use super::builtins::pay_for_fields;
+use super::held::pay;
 use super::invalid;
 use crate::marked::{Marks, Text};
 use crate::source;
@@ -28,7 +30,7 @@ pub(super) fn call(
             let string = Str { text: Text::parse(marked, marks), marks, state };
             string.call(method, arguments)
         }
-        ValueKind::Map => map(value, method, arguments),
+        ValueKind::Map => map(state, value, method, arguments),
         ValueKind::Seq | ValueKind::Iterable => seq(state, value, method, arguments),
         _ => Err(ErrorKind::UnknownMethod.into()),
     }
@@ -285,13 +287,19 @@ impl Str<'_> {
     }
 
     fn format(&self, arguments: &[Value]) -> Result<Value, Error> {
-        let mut digits = 0;
-        for c in self.text.plain.chars() {
-            digits = if c.is_ascii_digit() { digits + 1 } else { 0 };
+        let (mut digits, mut width, mut widths) = (0, 0_usize, 0_usize);
+        for byte in self.text.plain.bytes() {
+            if byte.is_ascii_digit() {
+                (digits, width) = (digits + 1, 10 * width + usize::from(byte - b'0'));
+            } else {
+                (digits, width, widths) = (0, 0, widths + width);
+            }
             if digits > FORMAT_DIGITS_MAX {
                 return Err(invalid("a format field is too wide"));
             }
         }
+        charge(self.state, widths)?;
+        pay_for_fields(self.state, self.text.plain.matches('{').count(), arguments)?;
         format(FormatStyle::StrFormat, &self.text.to_marked(self.marks), arguments).map(Value::from)
     }
 
@@ -341,11 +349,15 @@ fn is_space(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}')
 }
 
-fn map(value: &Value, method: &str, arguments: &[Value]) -> Result<Value, Error> {
-    let keys = || value.try_iter();
+fn map(state: &State, value: &Value, method: &str, arguments: &[Value]) -> Result<Value, Error> {
+    let keys = || {
+        charge(state, value.len().unwrap_or(0).saturating_mul(64))?;
+        value.try_iter()
+    };
     match method {
         "get" => {
             let (key, default): (&Value, Option<Value>) = from_args(arguments)?;
+            pay(state, key)?;
             let found = value.get_item(key)?;
             Ok(if found.is_undefined() { default.unwrap_or(Value::from(())) } else { found })
         }
@@ -364,6 +376,7 @@ fn seq(state: &State, value: &Value, method: &str, arguments: &[Value]) -> Resul
         _ => return Err(ErrorKind::UnknownMethod.into()),
     };
     charge(state, value.len().unwrap_or(0).saturating_mul(64))?;
+    pay(state, value)?;
     let mut items = value.try_iter()?;
     if method == "count" {
         return Ok(Value::from(items.filter(|item| item == wanted).count()));

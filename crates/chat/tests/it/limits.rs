@@ -30,7 +30,8 @@ fn syntax_errors_name_the_line() {
     assert!(!message.is_empty());
     assert!(matches!(render("{% include 'x' %}"), Err(Error::Render { .. })));
     let nested = format!("{{{{ {}1{} }}}}", "(".repeat(100_000), ")".repeat(100_000));
-    assert!(matches!(render(&nested), Err(Error::Syntax { .. })));
+    let error = render(&format!("\n{nested}"));
+    assert_eq!(error, Err(Error::SyntaxTooDeep { line: 2, found: 251, limit: 250 }));
 }
 
 #[test]

@@ -1,0 +1,207 @@
+//! The engine's own filters, tests and functions, as far as they walk, compare or nest values:
+//! each pays for its arguments first and gives only values that templates may keep (`held`).
+
+use minijinja::value::{Rest, Value, ValueKind, ValueOrKwargs};
+use minijinja::{Environment, Error, State, filters, functions, tests};
+
+use super::held::{hold, own, pay, pay_for_text};
+use super::invalid;
+use super::methods::charge;
+
+/// What a filter does, as far as it costs anything.
+#[derive(Clone, Copy)]
+enum Work {
+    /// Walks its arguments once; its result holds items as they are.
+    Walk,
+    /// Compares items with each other.
+    Sort,
+    /// Puts items into new lists.
+    Nest,
+    /// [`Work::Sort`], into groups that only it can make.
+    Group,
+    /// Writes its arguments out.
+    Text,
+    /// [`Work::Text`], once for each field of a format.
+    Format,
+    /// [`Work::Text`], with white space before each line.
+    Indent,
+}
+
+fn builtin_filters() -> [(&'static str, Work, Value); 26] {
+    use Work::{Format, Group, Indent, Nest, Sort, Text, Walk};
+    [
+        ("attr", Walk, Value::from_function(filters::attr)),
+        ("batch", Nest, Value::from_function(filters::batch)),
+        ("dictsort", Nest, Value::from_function(filters::dictsort)),
+        ("e", Text, Value::from_function(filters::escape)),
+        ("escape", Text, Value::from_function(filters::escape)),
+        ("format", Format, Value::from_function(filters::format)),
+        ("groupby", Group, Value::from_function(filters::groupby)),
+        ("indent", Indent, Value::from_function(filters::indent)),
+        ("items", Nest, Value::from_function(filters::items)),
+        ("join", Text, Value::from_function(filters::join)),
+        ("lines", Text, Value::from_function(filters::lines)),
+        ("list", Walk, Value::from_function(filters::list)),
+        ("map", Nest, Value::from_function(filters::map)),
+        ("max", Sort, Value::from_function(filters::max)),
+        ("min", Sort, Value::from_function(filters::min)),
+        ("pprint", Text, Value::from_function(filters::pprint)),
+        ("reject", Walk, Value::from_function(filters::reject)),
+        ("rejectattr", Walk, Value::from_function(filters::rejectattr)),
+        ("reverse", Walk, Value::from_function(filters::reverse)),
+        ("safe", Text, Value::from_function(filters::safe)),
+        ("select", Walk, Value::from_function(filters::select)),
+        ("selectattr", Walk, Value::from_function(filters::selectattr)),
+        ("slice", Nest, Value::from_function(filters::slice)),
+        ("sort", Sort, Value::from_function(filters::sort)),
+        ("split", Text, Value::from_function(filters::split)),
+        ("unique", Sort, Value::from_function(filters::unique)),
+    ]
+}
+
+pub(super) fn install(environment: &mut Environment<'static>) {
+    // Jinja2 has none of these; the first two would need bounds, and the last tells of everything.
+    environment.remove_filter("chain");
+    environment.remove_filter("zip");
+    environment.remove_global("debug");
+    for (name, work, builtin) in builtin_filters() {
+        environment.add_filter(name, move |state: &mut State, arguments: Rest<ValueOrKwargs>| {
+            let arguments = arguments.into_values();
+            before(state, work, &arguments)?;
+            let result = builtin.call(state, &arguments)?;
+            after(state, work, result)
+        });
+    }
+    install_tests(environment);
+    environment.add_function("namespace", |state: &mut State, arguments: Rest<ValueOrKwargs>| {
+        let arguments = arguments.into_values();
+        for argument in &arguments {
+            for key in argument.try_iter()? {
+                hold(state, argument.get_item(&key)?)?;
+            }
+        }
+        Value::from_function(functions::namespace).call(state, &arguments)
+    });
+    environment.add_function("dict", |state: &mut State, arguments: Rest<ValueOrKwargs>| {
+        let arguments = arguments.into_values();
+        arguments.iter().try_for_each(|argument| pay(state, argument))?;
+        let result = Value::from_function(functions::dict).call(state, &arguments)?;
+        hold(state, result)
+    });
+}
+
+fn before(state: &State, work: Work, arguments: &[Value]) -> Result<(), Error> {
+    let Some(first) = arguments.first() else { return Ok(()) };
+    let all = |pay: fn(&State, &Value) -> Result<(), Error>| {
+        arguments.iter().try_for_each(|argument| pay(state, argument))
+    };
+    match work {
+        Work::Walk | Work::Nest => all(pay),
+        Work::Sort | Work::Group => {
+            // Each item is compared as often as a list of so many can be halved.
+            let halves = usize::BITS - first.len().unwrap_or(0).leading_zeros();
+            (0..=halves).try_for_each(|_| all(pay))
+        }
+        Work::Text => all(pay_for_text),
+        Work::Format => {
+            let fields = first.as_str().map_or(0, |format| format.matches('%').count());
+            pay_for_fields(state, fields, &arguments[1..])
+        }
+        Work::Indent => {
+            all(pay_for_text)?;
+            let lines = first.as_str().map_or(0, |text| text.matches('\n').count()) + 1;
+            charge(state, lines.saturating_mul(indentation(&arguments[1..])?))
+        }
+    }
+}
+
+fn after(state: &State, work: Work, result: Value) -> Result<Value, Error> {
+    match work {
+        Work::Walk | Work::Sort | Work::Text | Work::Format | Work::Indent => own(state, result),
+        Work::Nest => hold(state, result),
+        Work::Group => {
+            pay(state, &result)?;
+            Ok(result)
+        }
+    }
+}
+
+/// Pays for a format with so many fields, each of which may show any argument.
+pub(super) fn pay_for_fields(
+    state: &State,
+    fields: usize,
+    arguments: &[Value],
+) -> Result<(), Error> {
+    let texts = |argument: &Value| argument.as_str().map_or(0, str::len);
+    charge(state, fields.saturating_mul(arguments.iter().map(texts).sum()))?;
+    for argument in arguments.iter().filter(|argument| is_container(argument)) {
+        (0..fields).try_for_each(|_| pay_for_text(state, argument))?;
+    }
+    Ok(())
+}
+
+/// The widest that an indentation with these arguments can be.
+fn indentation(arguments: &[Value]) -> Result<usize, Error> {
+    let mut width = 0;
+    for argument in arguments {
+        if argument.is_kwargs() {
+            let named = argument.get_attr("width")?;
+            width = width.max(named.as_usize().unwrap_or(0));
+        }
+        width = width.max(argument.as_usize().unwrap_or(0));
+    }
+    Ok(width)
+}
+
+fn is_container(value: &Value) -> bool {
+    matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable | ValueKind::Map)
+}
+
+/// Pays for comparing two values once.
+fn pay_to_compare(state: &State, left: &Value, right: &Value) -> Result<(), Error> {
+    match (left.as_str(), right.as_str()) {
+        (Some(left), Some(right)) => charge(state, left.len().min(right.len())),
+        _ if is_container(left) && is_container(right) => {
+            pay(state, left)?;
+            pay(state, right)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn install_tests(environment: &mut Environment<'static>) {
+    type Comparison = fn(&Value, &Value) -> bool;
+    let comparisons: [(&[&str], Comparison); 6] = [
+        (&["eq", "equalto", "=="], tests::is_eq),
+        (&["ne", "!="], tests::is_ne),
+        (&["lt", "lessthan", "<"], tests::is_lt),
+        (&["le", "<="], tests::is_le),
+        (&["gt", "greaterthan", ">"], tests::is_gt),
+        (&["ge", ">="], tests::is_ge),
+    ];
+    for (names, compare) in comparisons {
+        for name in names {
+            environment.add_test(*name, move |state: &State, left: &Value, right: &Value| {
+                pay_to_compare(state, left, right)?;
+                Ok::<bool, Error>(compare(left, right))
+            });
+        }
+    }
+    environment.add_test("in", |state: &State, member: &Value, whole: &Value| {
+        pay(state, member)?;
+        pay(state, whole)?;
+        tests::is_in(state, member, whole)
+    });
+    let affixes: [(&str, fn(&str, &str) -> bool); 2] = [
+        ("startingwith", |text, affix| text.starts_with(affix)),
+        ("endingwith", |text, affix| text.ends_with(affix)),
+    ];
+    for (name, test) in affixes {
+        environment.add_test(name, move |text: &Value, affix: &Value| {
+            match (text.as_str(), affix.as_str()) {
+                (Some(text), Some(affix)) => Ok(test(text, affix)),
+                _ => Err(invalid("expected two strings")),
+            }
+        });
+    }
+}

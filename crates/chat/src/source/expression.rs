@@ -1,0 +1,491 @@
+//! Expressions: the engine's grammar once more, with what `guard` writes around its parts.
+
+use super::guard::{Guard, HOLD, OWN, PAY, PAY_TEXT, Refusal, unexpected};
+use super::lexer::{Kind, Token};
+
+/// Longest constant, in bytes, that costs nothing worth paying for.
+const BRIEF_BYTES: usize = 256;
+
+/// Sums of lists are made up after so many operands at the latest: the engine nests one in the
+/// other, and flattens them by itself after 32.
+const OPERANDS_MAX: usize = 8;
+
+/// Filters whose result is no list.
+const TEXT_FILTERS: [&str; 16] = [
+    "trim",
+    "tojson",
+    "string",
+    "upper",
+    "lower",
+    "title",
+    "capitalize",
+    "replace",
+    "join",
+    "safe",
+    "escape",
+    "e",
+    "length",
+    "count",
+    "int",
+    "float",
+];
+
+/// A part of an expression that has been read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    /// Levels of its syntax tree.
+    pub(super) depth: usize,
+    /// Whether a filter binds to all of it.
+    pub(super) is_simple: bool,
+    /// Whether its value may be a list, an object or a namespace.
+    pub(super) may_be_list: bool,
+    /// Whether comparing it is as cheap as any instruction.
+    is_brief: bool,
+    /// Whether it is a literal text or number.
+    is_literal: bool,
+}
+
+impl Part {
+    /// A part of which nothing is known.
+    pub(super) fn new(from: usize, to: usize) -> Part {
+        Part {
+            from,
+            to,
+            depth: 0,
+            is_simple: true,
+            may_be_list: true,
+            is_brief: false,
+            is_literal: false,
+        }
+    }
+
+    fn literal(from: usize, to: usize) -> Part {
+        let is_brief = to - from <= BRIEF_BYTES;
+        Part { may_be_list: false, is_brief, is_literal: true, ..Part::new(from, to) }
+    }
+
+    /// A number or a truth value that an operator gives.
+    fn scalar(self) -> Part {
+        Part { may_be_list: false, is_brief: true, is_literal: false, ..self }
+    }
+
+    fn text(self) -> Part {
+        Part { may_be_list: false, is_brief: false, is_literal: false, ..self }
+    }
+
+    fn unknown(self) -> Part {
+        Part { may_be_list: true, is_brief: false, is_literal: false, ..self }
+    }
+}
+
+type Read<'s> = fn(&mut Guard<'s>) -> Result<Part, Refusal>;
+
+impl<'s> Guard<'s> {
+    /// Writes a filter behind a part.
+    pub(super) fn wrap(&mut self, part: Part, filter: &str) {
+        let (simple, close) = match filter {
+            OWN => ("|__own)", ")|__own)"),
+            HOLD => ("|__hold)", ")|__hold)"),
+            PAY => ("|__pay)", ")|__pay)"),
+            _ => ("|__pay_text)", ")|__pay_text)"),
+        };
+        if part.is_simple {
+            self.insert(part.from, "(");
+            self.insert(part.to, simple);
+        } else {
+            self.insert(part.from, "((");
+            self.insert(part.to, close);
+        }
+    }
+
+    /// `left` and `right` under one operator.
+    fn join(&self, left: Part, right: Part) -> Result<Part, Refusal> {
+        let depth = self.check(1 + left.depth.max(right.depth))?;
+        let may_be_list = left.may_be_list || right.may_be_list;
+        let is_brief = left.is_brief && right.is_brief;
+        let (from, to) = (left.from, right.to);
+        let whole = Part { depth, may_be_list, is_brief, ..Part::new(from, to) };
+        Ok(Part { is_simple: false, ..whole })
+    }
+
+    /// What stands in brackets or after a prefix.
+    fn deeper(&mut self, read: Read<'s>) -> Result<Part, Refusal> {
+        self.level = self.check(self.level + 1)?;
+        let part = read(self)?;
+        self.level -= 1;
+        Ok(part)
+    }
+
+    pub(super) fn expression(&mut self) -> Result<Part, Refusal> {
+        self.deeper(Guard::conditional)
+    }
+
+    fn conditional(&mut self) -> Result<Part, Refusal> {
+        let mut value = self.disjunction()?;
+        while self.skip("if") {
+            let test = self.disjunction()?;
+            value.depth = self.check(1 + value.depth.max(test.depth))?;
+            (value.to, value.is_simple, value.is_literal) = (test.to, false, false);
+            if self.skip("else") {
+                let other = self.expression()?;
+                value = self.join(value, other)?;
+            }
+        }
+        Ok(value)
+    }
+
+    pub(super) fn disjunction(&mut self) -> Result<Part, Refusal> {
+        self.chain(Guard::conjunction, "or")
+    }
+
+    fn conjunction(&mut self) -> Result<Part, Refusal> {
+        self.chain(Guard::negation, "and")
+    }
+
+    fn chain(&mut self, read: Read<'s>, sign: &str) -> Result<Part, Refusal> {
+        let mut left = read(self)?;
+        while self.skip(sign) {
+            let right = read(self)?;
+            left = self.join(left, right)?;
+        }
+        Ok(left)
+    }
+
+    fn negation(&mut self) -> Result<Part, Refusal> {
+        let from = self.peek().map_or(0, |token| token.at);
+        if !self.skip("not") {
+            return self.comparison();
+        }
+        let operand = self.deeper(Guard::negation)?;
+        let depth = self.check(operand.depth + 1)?;
+        Ok(Part { from, depth, is_simple: false, ..operand.scalar() })
+    }
+
+    fn comparison(&mut self) -> Result<Part, Refusal> {
+        let mut left = self.sum()?;
+        let mut whole = left;
+        while let Some(sign) = self.comparison_sign()? {
+            let right = self.sum()?;
+            let is_membership = sign.text == "in";
+            // A member is compared with each item; otherwise the smaller side ends a comparison.
+            let is_cheap =
+                left.is_brief || (right.is_brief && (is_membership || !right.may_be_list));
+            if !is_cheap {
+                self.wrap(left, PAY);
+                if !matches!(sign.text, "==" | "!=") {
+                    self.wrap(right, PAY);
+                }
+            }
+            whole = self.join(whole, right)?.scalar();
+            left = right;
+        }
+        Ok(whole)
+    }
+
+    fn comparison_sign(&mut self) -> Result<Option<Token<'s>>, Refusal> {
+        let Some(token) = self.peek() else { return Ok(None) };
+        match (token.kind, token.text) {
+            (Kind::Sign, "==" | "!=" | "<" | "<=" | ">" | ">=") | (Kind::Name, "in") => {
+                self.take().map(Some)
+            }
+            (Kind::Name, "not") => {
+                self.take()?;
+                self.expect("in").map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn sum(&mut self) -> Result<Part, Refusal> {
+        let mut whole = self.concatenation()?;
+        let (mut ends, mut is_list) = (Vec::new(), whole.may_be_list);
+        while self.is_next("+") || self.is_next("-") {
+            let is_difference = self.take()?.text == "-";
+            let operand = self.concatenation()?;
+            if ends.len() < OPERANDS_MAX {
+                is_list &= operand.may_be_list && !is_difference;
+            }
+            whole = self.join(whole, operand)?.text();
+            ends.push(whole.to);
+        }
+        let Some(&last) = ends.last() else { return Ok(whole) };
+        if !is_list {
+            return Ok(whole);
+        }
+        for end in ends.into_iter().skip(OPERANDS_MAX - 2).step_by(OPERANDS_MAX - 1) {
+            if end != last {
+                self.wrap(Part { to: end, ..whole }, OWN);
+            }
+        }
+        self.wrap(whole, OWN);
+        Ok(Part { is_simple: true, ..whole.unknown() })
+    }
+
+    fn concatenation(&mut self) -> Result<Part, Refusal> {
+        let mut whole = self.product()?;
+        let mut operand = whole;
+        let mut is_single = true;
+        while self.skip("~") {
+            if is_single {
+                self.pay_for_text(operand);
+            }
+            is_single = false;
+            operand = self.product()?;
+            self.pay_for_text(operand);
+            whole = self.join(whole, operand)?.text();
+        }
+        Ok(whole)
+    }
+
+    fn pay_for_text(&mut self, operand: Part) {
+        if operand.may_be_list && !operand.is_brief {
+            self.wrap(operand, PAY_TEXT);
+        }
+    }
+
+    fn product(&mut self) -> Result<Part, Refusal> {
+        let mut whole = self.power()?;
+        while let Some(sign) = self.peek().filter(|t| matches!(t.text, "*" | "/" | "//" | "%")) {
+            self.take()?;
+            let operand = self.power()?;
+            let product = self.join(whole, operand)?;
+            whole = match (sign.text, product.may_be_list) {
+                ("*", true) => {
+                    self.wrap(product, OWN);
+                    Part { is_simple: true, ..product.unknown() }
+                }
+                ("*", false) => product.text(),
+                _ => product.scalar(),
+            };
+        }
+        Ok(whole)
+    }
+
+    fn power(&mut self) -> Result<Part, Refusal> {
+        let whole = self.chain(Guard::unary, "**")?;
+        Ok(if whole.is_simple { whole } else { whole.scalar() })
+    }
+
+    fn unary(&mut self) -> Result<Part, Refusal> {
+        let mut value = self.unfiltered()?;
+        loop {
+            if self.skip("|") {
+                self.filter(&mut value)?;
+            } else if self.skip("is") {
+                value = self.test(value)?;
+            } else {
+                return Ok(value);
+            }
+        }
+    }
+
+    /// A signed operand with its subscripts and calls.
+    fn unfiltered(&mut self) -> Result<Part, Refusal> {
+        let from = self.peek().map_or(0, |token| token.at);
+        if !self.skip("-") {
+            let primary = self.deeper(Guard::primary)?;
+            return self.postfix(primary);
+        }
+        let operand = self.deeper(Guard::unfiltered)?;
+        let depth = self.check(operand.depth + 1)?;
+        let is_literal = operand.is_literal;
+        Ok(Part { from, depth, is_literal, ..operand.scalar() })
+    }
+
+    fn postfix(&mut self, mut value: Part) -> Result<Part, Refusal> {
+        let mut attribute = "";
+        loop {
+            if self.skip(".") {
+                let token = self.take()?;
+                if !matches!(token.kind, Kind::Name | Kind::Number) {
+                    return Err(unexpected(token, "an identifier or integer"));
+                }
+                attribute = token.text;
+            } else if self.is_next("[") {
+                value = self.subscript(value)?;
+                attribute = "";
+            } else if self.is_next("(") {
+                let pays = attribute == "changed";
+                value.depth = value.depth.max(self.arguments(pays)?);
+                attribute = "";
+            } else {
+                return Ok(value);
+            }
+            value.depth = self.check(value.depth + 1)?;
+            value = Part { to: self.last_end(), ..value.unknown() };
+        }
+    }
+
+    fn subscript(&mut self, value: Part) -> Result<Part, Refusal> {
+        self.expect("[")?;
+        let first = self.peek();
+        let mut depth = value.depth;
+        let mut index = None;
+        if !self.is_next(":") {
+            let part = self.expression()?;
+            depth = depth.max(part.depth);
+            index = Some(part);
+        }
+        let is_slice = self.is_next(":");
+        while self.skip(":") {
+            if !self.is_next(":") && !self.is_next("]") {
+                depth = depth.max(self.expression()?.depth);
+            }
+        }
+        let whole = Part { to: self.expect("]")?.end(), depth, ..value.unknown() };
+        if is_slice {
+            self.wrap(value, OWN);
+            self.wrap(whole, OWN);
+            return Ok(whole);
+        }
+        let (Some(index), Some(first)) = (index, first) else {
+            return Err(Refusal::syntax(whole.to, "empty subscript"));
+        };
+        // An index into a text is counted off from its beginning.
+        let is_short = first.kind == Kind::Text || first.text.len() <= 3;
+        if !(index.is_literal && first.text != "-" && is_short) {
+            self.wrap(value, OWN);
+        }
+        if !index.is_brief {
+            self.wrap(index, PAY);
+        }
+        Ok(whole)
+    }
+
+    /// A call's arguments with their brackets; how deep they are.
+    fn arguments(&mut self, pays: bool) -> Result<usize, Refusal> {
+        self.expect("(")?;
+        let mut depth = 0;
+        while !self.skip(")") {
+            let is_spread = self.skip("**") || self.skip("*");
+            let mut part = self.expression()?;
+            if self.skip("=") {
+                part = self.expression()?;
+            }
+            if is_spread {
+                self.wrap(part, OWN);
+            } else if pays && !part.is_brief {
+                self.wrap(part, PAY);
+            }
+            depth = depth.max(part.depth);
+            if !self.is_next(")") {
+                self.expect(",")?;
+            }
+        }
+        Ok(depth)
+    }
+
+    /// The name and arguments of a filter or a test.
+    fn filter_name(&mut self) -> Result<Token<'s>, Refusal> {
+        let name = self.expect_name()?;
+        let mut dots = 0;
+        while self.skip(".") {
+            self.expect_name()?;
+            dots = self.check(dots + 1)?;
+        }
+        Ok(name)
+    }
+
+    pub(super) fn filter(&mut self, value: &mut Part) -> Result<(), Refusal> {
+        let name = self.filter_name()?;
+        let depth = if self.is_next("(") { self.arguments(false)? } else { 0 };
+        let depth = self.check(1 + value.depth.max(depth))?;
+        let whole = Part { to: self.last_end(), depth, is_simple: true, ..*value };
+        let is_text = TEXT_FILTERS.contains(&name.text);
+        *value = if is_text { whole.text() } else { whole.unknown() };
+        Ok(())
+    }
+
+    fn test(&mut self, value: Part) -> Result<Part, Refusal> {
+        self.skip("not");
+        self.filter_name()?;
+        let mut depth = 0;
+        if self.is_next("(") {
+            depth = self.arguments(false)?;
+        } else if self.peek().is_some_and(|token| match token.kind {
+            Kind::Name => !matches!(token.text, "and" | "or" | "else" | "is"),
+            Kind::Text | Kind::Number => true,
+            Kind::Sign => matches!(token.text, "+" | "-" | "[" | "{"),
+        }) {
+            let before = self.inserted();
+            let argument = self.unfiltered()?;
+            depth = argument.depth;
+            if self.inserted() > before {
+                self.insert(argument.from, "(");
+                self.insert(argument.to, ")");
+            }
+        }
+        let depth = self.check(2 + value.depth.max(depth))?;
+        Ok(Part { to: self.last_end(), depth, is_simple: true, ..value.scalar() })
+    }
+
+    fn primary(&mut self) -> Result<Part, Refusal> {
+        let token = self.take()?;
+        let (from, to) = (token.at, token.end());
+        match (token.kind, token.text) {
+            (Kind::Name, "true" | "True" | "false" | "False" | "none" | "None")
+            | (Kind::Number, _) => Ok(Part::literal(from, to)),
+            (Kind::Name, _) => Ok(Part::new(from, to)),
+            (Kind::Text, _) => {
+                while self.peek().is_some_and(|token| token.kind == Kind::Text) {
+                    self.take()?;
+                }
+                Ok(Part::literal(from, self.last_end()))
+            }
+            (Kind::Sign, "(") => self.bracket(from),
+            (Kind::Sign, "[") => self.items(from, Vec::new(), "]"),
+            (Kind::Sign, "{") => self.items(from, Vec::new(), "}"),
+            (Kind::Sign, _) => Err(unexpected(token, "an expression")),
+        }
+    }
+
+    /// A tuple, or an expression in brackets.
+    fn bracket(&mut self, from: usize) -> Result<Part, Refusal> {
+        if self.is_next(")") {
+            return self.items(from, Vec::new(), ")");
+        }
+        let first = self.expression()?;
+        if self.is_next(",") {
+            return self.items(from, vec![first], ")");
+        }
+        let to = self.expect(")")?.end();
+        Ok(Part { from, to, is_simple: true, ..first })
+    }
+
+    /// The items of a list, a tuple or an object up to its closing bracket.
+    fn items(&mut self, from: usize, first: Vec<Part>, close: &str) -> Result<Part, Refusal> {
+        let mut depth = first.first().map_or(0, |item| item.depth);
+        let mut is_literal = first.iter().all(|item| item.is_literal);
+        let mut needs_comma = !first.is_empty();
+        while !self.is_next(close) {
+            if needs_comma {
+                self.expect(",")?;
+                if self.is_next(close) {
+                    break;
+                }
+            }
+            needs_comma = true;
+            let mut item = self.expression()?;
+            if close == "}" {
+                self.expect(":")?;
+                if !item.is_brief {
+                    self.wrap(item, PAY);
+                }
+                is_literal &= item.is_literal;
+                depth = depth.max(item.depth);
+                item = self.expression()?;
+            }
+            is_literal &= item.is_literal;
+            depth = depth.max(item.depth);
+        }
+        let to = self.expect(close)?.end();
+        let whole = Part { depth: self.check(depth + 1)?, ..Part::new(from, to) };
+        if is_literal && to - from <= BRIEF_BYTES {
+            return Ok(Part { is_brief: true, ..whole });
+        }
+        self.wrap(whole, HOLD);
+        Ok(whole)
+    }
+}
