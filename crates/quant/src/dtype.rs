@@ -10,7 +10,7 @@ use crate::error::Error;
 /// The element type of an activation.
 ///
 /// Both quantized rows follow one rule with a block of B = 32 (`Q8_0`) or 256 (`Q8_K`) values:
-/// amax = max |x|; scale = amax / 127; inverse = 127 / amax (0 where amax is 0);
+/// amax = max |x|; scale = amax / 127; inverse = 127 / amax (0 where that is not finite);
 /// q = round_ties_even(x * inverse), all in `f32`. A block with a NaN or an infinity has
 /// scale = NaN and q = 0, so that a fault stays visible.
 #[expect(non_camel_case_types, reason = "variants keep the names of the GGUF formats")]

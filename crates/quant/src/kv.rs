@@ -4,8 +4,8 @@ use crate::error::Error;
 
 /// A type in which keys and values are cached.
 ///
-/// A `Q8_0` vector of `head_dim` values is planar: `head_dim` int8, then `head_dim / 32` f16
-/// scales.
+/// A `Q8_0` vector of `head_dim` values is `head_dim` int8 and `head_dim / 32` f16 scales. A page
+/// holds the int8 of all its vectors, then all their scales.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum KvType {
     /// IEEE binary32.

@@ -7,3 +7,4 @@ pub(crate) mod ffn;
 pub(crate) mod head;
 pub(crate) mod moe;
 pub(crate) mod rope;
+pub(crate) mod stack;
