@@ -38,7 +38,7 @@ impl Default for Limits {
             syntax_depth: 250,
             fuel: 1_000_000,
             fuel_per_byte: 200,
-            fuel_max: 8_000_000,
+            fuel_max: 4_000_000,
             depth: 100,
             output_bytes: 4 << 20,
             expired: None,

@@ -145,6 +145,44 @@ pub fn template() -> Vec<Seed> {
             "{{ 7 // 2 }} {{ -7 % 3 }} {{ 2 ** 10 }} {{ 1 / 3 }} {{ 10 | float }} {{ 'x' * \
             3 }} {{ [1, 2] + [3] }} {{ range(5, 0, -2) | list }} {{ 1e3 | int }} {{ true + 1 }}",
         ),
+        (
+            "repeated",
+            "{% set x = [messages] * 10 ** 8 %}{{ 4 in x }}{{ x == x[:] }}{{ x ~ '' }}\
+            {{ x | pprint }}{{ x | join }}{{ x | sort }}{{ {x: 1} }}{% set a, b = x %}",
+        ),
+        (
+            "doubled",
+            "{% set ns = namespace(x=[1], y='a') %}{% for i in range(60) %}\
+            {% set ns.x = ns.x + ns.x %}{% set ns.y = ns.y ~ ns.y %}{% endfor %}{{ ns.x[-1] }}",
+        ),
+        (
+            "nested",
+            "{% set ns = namespace(x=[1]) %}{% for i in range(9999) %}{% set ns.x = ns.x[:] %}\
+            {% set ns.x = ns.x | reverse %}{% set ns.x = (ns.x | list)[::-1] * 1 %}{% endfor %}\
+            {% for i in range(9999) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x == [ns.x] }}",
+        ),
+        (
+            "shared",
+            "{% set ns = namespace(x=[1]) %}{% for i in range(60) %}\
+            {% set ns.x = {'a': ns.x, 'b': (ns.x, 1)} %}{% endfor %}{{ ns.x | dictsort }}\
+            {% for i in messages %}{{ loop.changed(ns.x) }}{% endfor %}{{ ns.x ~ ns }}",
+        ),
+        (
+            "cyclic",
+            "{% set ns = namespace() %}{% set ns.x = ns %}{% set t = namespace(a=[ns]) %}\
+            {{ ns }}{{ ns == t }}{{ [ns] | tojson }}{{ dict(ns, b=t) }}",
+        ),
+        (
+            "formats",
+            "{{ '{0:9999}{0}' * 300 }}{{ ('{0}' * 3000).format('x' * 100000) }}\
+            {{ '%(a)s%(a)s' | format(a=messages) }}{{ ('a\\n' * 9999) | indent(9999) }}",
+        ),
+        (
+            "syntax",
+            "{% raw %}{{ '{% endraw %}{{ a if b else c is not in [1, x] and not -x[1:].y(*z, \
+            **w)|f(k=1, l)|g is eq x ~ (1,) ** {'k': 2, x: ()} }}{%- if a -%}{%+ elif b %}\
+            {% set (a, ns.b), c = 1, 2 %}{% with x = 1, (y, z) = [2, 3] %}{% endwith %}{% endif %}",
+        ),
     ];
     let seed = |(name, source): (&str, &str)| {
         let mut bytes = source.as_bytes().to_vec();

@@ -15,6 +15,8 @@ enum Work {
     Walk,
     /// Compares items with each other.
     Sort,
+    /// Adds items up, which copies what is a list again and again.
+    Sum,
     /// Puts items into new lists.
     Nest,
     /// [`Work::Sort`], into groups that only it can make.
@@ -27,8 +29,8 @@ enum Work {
     Indent,
 }
 
-fn builtin_filters() -> [(&'static str, Work, Value); 26] {
-    use Work::{Format, Group, Indent, Nest, Sort, Text, Walk};
+fn builtin_filters() -> [(&'static str, Work, Value); 25] {
+    use Work::{Format, Group, Indent, Nest, Sort, Sum, Text, Walk};
     [
         ("attr", Walk, Value::from_function(filters::attr)),
         ("batch", Nest, Value::from_function(filters::batch)),
@@ -40,7 +42,6 @@ fn builtin_filters() -> [(&'static str, Work, Value); 26] {
         ("indent", Indent, Value::from_function(filters::indent)),
         ("items", Nest, Value::from_function(filters::items)),
         ("join", Text, Value::from_function(filters::join)),
-        ("lines", Text, Value::from_function(filters::lines)),
         ("list", Walk, Value::from_function(filters::list)),
         ("map", Nest, Value::from_function(filters::map)),
         ("max", Sort, Value::from_function(filters::max)),
@@ -54,15 +55,16 @@ fn builtin_filters() -> [(&'static str, Work, Value); 26] {
         ("selectattr", Walk, Value::from_function(filters::selectattr)),
         ("slice", Nest, Value::from_function(filters::slice)),
         ("sort", Sort, Value::from_function(filters::sort)),
-        ("split", Text, Value::from_function(filters::split)),
+        ("sum", Sum, Value::from_function(filters::sum)),
         ("unique", Sort, Value::from_function(filters::unique)),
     ]
 }
 
 pub(super) fn install(environment: &mut Environment<'static>) {
-    // Jinja2 has none of these; the first two would need bounds, and the last tells of everything.
-    environment.remove_filter("chain");
-    environment.remove_filter("zip");
+    // Jinja2 has none of these, and each would need a bound of its own.
+    for filter in ["chain", "lines", "split", "zip"] {
+        environment.remove_filter(filter);
+    }
     environment.remove_global("debug");
     for (name, work, builtin) in builtin_filters() {
         environment.add_filter(name, move |state: &mut State, arguments: Rest<ValueOrKwargs>| {
@@ -102,6 +104,10 @@ fn before(state: &State, work: Work, arguments: &[Value]) -> Result<(), Error> {
             let halves = usize::BITS - first.len().unwrap_or(0).leading_zeros();
             (0..=halves).try_for_each(|_| all(pay))
         }
+        Work::Sum => {
+            // The engine copies its sum at every 32nd item.
+            (0..=first.len().unwrap_or(0) / 32).try_for_each(|_| all(pay))
+        }
         Work::Text => all(pay_for_text),
         Work::Format => {
             let fields = first.as_str().map_or(0, |format| format.matches('%').count());
@@ -117,7 +123,9 @@ fn before(state: &State, work: Work, arguments: &[Value]) -> Result<(), Error> {
 
 fn after(state: &State, work: Work, result: Value) -> Result<Value, Error> {
     match work {
-        Work::Walk | Work::Sort | Work::Text | Work::Format | Work::Indent => own(state, result),
+        Work::Walk | Work::Sort | Work::Sum | Work::Text | Work::Format | Work::Indent => {
+            own(state, result)
+        }
         Work::Nest => hold(state, result),
         Work::Group => {
             pay(state, &result)?;
@@ -192,16 +200,15 @@ fn install_tests(environment: &mut Environment<'static>) {
         pay(state, whole)?;
         tests::is_in(state, member, whole)
     });
-    let affixes: [(&str, fn(&str, &str) -> bool); 2] = [
-        ("startingwith", |text, affix| text.starts_with(affix)),
-        ("endingwith", |text, affix| text.ends_with(affix)),
-    ];
-    for (name, test) in affixes {
-        environment.add_test(name, move |text: &Value, affix: &Value| {
-            match (text.as_str(), affix.as_str()) {
-                (Some(text), Some(affix)) => Ok(test(text, affix)),
-                _ => Err(invalid("expected two strings")),
-            }
-        });
-    }
+    environment.add_test("startingwith", |text: &Value, affix: &Value| {
+        texts(text, affix).map(|(text, affix)| text.starts_with(affix))
+    });
+    environment.add_test("endingwith", |text: &Value, affix: &Value| {
+        texts(text, affix).map(|(text, affix)| text.ends_with(affix))
+    });
+}
+
+fn texts<'v>(text: &'v Value, affix: &'v Value) -> Result<(&'v str, &'v str), Error> {
+    let texts = text.as_str().zip(affix.as_str());
+    texts.ok_or_else(|| invalid("expected two strings"))
 }

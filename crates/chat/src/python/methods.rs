@@ -129,6 +129,13 @@ impl Str<'_> {
         if separator.as_deref() == Some("") {
             return Err(invalid("empty separator"));
         }
+        let plain = self.text.plain.as_str();
+        let parts = match &separator {
+            Some(separator) => plain.matches(separator.as_str()).take(most).count(),
+            None => plain.split(is_space).take(most).count(),
+        };
+        // A part costs about as much as a list entry of the engine.
+        charge(self.state, parts.saturating_add(1).saturating_mul(64))?;
         let ranges = match &separator {
             Some(separator) => self.split_at(separator, most, from_right),
             None if from_right && most < usize::MAX => {
@@ -136,8 +143,6 @@ impl Str<'_> {
             }
             None => self.split_words(most),
         };
-        // A part costs about as much as a list entry of the engine.
-        charge(self.state, ranges.len().saturating_mul(64))?;
         Ok(ranges.into_iter().map(|range| self.slice(range)).collect())
     }
 
@@ -177,6 +182,8 @@ impl Str<'_> {
 
     fn splitlines(&self, arguments: &[Value]) -> Result<Value, Error> {
         let (keep_ends,): (Option<bool>,) = from_args(arguments)?;
+        let breaks = self.text.plain.bytes().filter(|byte| *byte == b'\n').count();
+        charge(self.state, breaks.saturating_mul(64))?;
         let mut start = 0;
         let mut lines = Vec::new();
         for line in self.text.plain.split_inclusive('\n') {
@@ -186,7 +193,6 @@ impl Str<'_> {
             lines.push(start..shown);
             start = end;
         }
-        charge(self.state, lines.len().saturating_mul(64))?;
         Ok(lines.into_iter().map(|range| self.slice(range)).collect())
     }
 

@@ -30,6 +30,10 @@ const TEXT_FILTERS: [&str; 16] = [
     "float",
 ];
 
+/// What the engine's `loop`, a name that nothing else may take, counts.
+const LOOP_COUNTS: [&str; 8] =
+    ["index", "index0", "revindex", "revindex0", "length", "first", "last", "depth"];
+
 /// A part of an expression that has been read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Part {
@@ -42,7 +46,9 @@ pub(super) struct Part {
     /// Whether its value may be a list, an object or a namespace.
     pub(super) may_be_list: bool,
     /// Whether comparing it is as cheap as any instruction.
-    is_brief: bool,
+    pub(super) is_brief: bool,
+    /// Whether it is a number, if it is anything.
+    is_number: bool,
     /// Whether it is a literal text or number.
     is_literal: bool,
 }
@@ -57,6 +63,7 @@ impl Part {
             is_simple: true,
             may_be_list: true,
             is_brief: false,
+            is_number: false,
             is_literal: false,
         }
     }
@@ -66,17 +73,23 @@ impl Part {
         Part { may_be_list: false, is_brief, is_literal: true, ..Part::new(from, to) }
     }
 
-    /// A number or a truth value that an operator gives.
-    fn scalar(self) -> Part {
-        Part { may_be_list: false, is_brief: true, is_literal: false, ..self }
+    /// The same place of the source, where an operator gives a truth value.
+    fn truth(self) -> Part {
+        let Part { from, to, depth, is_simple, .. } = self;
+        Part { depth, is_simple, may_be_list: false, is_brief: true, ..Part::new(from, to) }
+    }
+
+    fn number(self) -> Part {
+        Part { is_number: true, ..self.truth() }
     }
 
     fn text(self) -> Part {
-        Part { may_be_list: false, is_brief: false, is_literal: false, ..self }
+        Part { is_brief: false, ..self.truth() }
     }
 
     fn unknown(self) -> Part {
-        Part { may_be_list: true, is_brief: false, is_literal: false, ..self }
+        let Part { from, to, depth, is_simple, .. } = self;
+        Part { depth, is_simple, ..Part::new(from, to) }
     }
 }
 
@@ -160,7 +173,7 @@ impl<'s> Guard<'s> {
         }
         let operand = self.deeper(Guard::negation)?;
         let depth = self.check(operand.depth + 1)?;
-        Ok(Part { from, depth, is_simple: false, ..operand.scalar() })
+        Ok(Part { from, depth, is_simple: false, ..operand.truth() })
     }
 
     fn comparison(&mut self) -> Result<Part, Refusal> {
@@ -178,7 +191,7 @@ impl<'s> Guard<'s> {
                     self.wrap(right, PAY);
                 }
             }
-            whole = self.join(whole, right)?.scalar();
+            whole = self.join(whole, right)?.truth();
             left = right;
         }
         Ok(whole)
@@ -201,18 +214,21 @@ impl<'s> Guard<'s> {
     fn sum(&mut self) -> Result<Part, Refusal> {
         let mut whole = self.concatenation()?;
         let (mut ends, mut is_list) = (Vec::new(), whole.may_be_list);
+        // A number goes with numbers only.
+        let mut is_number = whole.is_number;
         while self.is_next("+") || self.is_next("-") {
             let is_difference = self.take()?.text == "-";
             let operand = self.concatenation()?;
             if ends.len() < OPERANDS_MAX {
                 is_list &= operand.may_be_list && !is_difference;
             }
+            is_number |= operand.is_number || is_difference;
             whole = self.join(whole, operand)?.text();
             ends.push(whole.to);
         }
         let Some(&last) = ends.last() else { return Ok(whole) };
         if !is_list {
-            return Ok(whole);
+            return Ok(if is_number { whole.number() } else { whole });
         }
         for end in ends.into_iter().skip(OPERANDS_MAX - 2).step_by(OPERANDS_MAX - 1) {
             if end != last {
@@ -257,7 +273,7 @@ impl<'s> Guard<'s> {
                     Part { is_simple: true, ..product.unknown() }
                 }
                 ("*", false) => product.text(),
-                _ => product.scalar(),
+                _ => product.number(),
             };
         }
         Ok(whole)
@@ -265,7 +281,7 @@ impl<'s> Guard<'s> {
 
     fn power(&mut self) -> Result<Part, Refusal> {
         let whole = self.chain(Guard::unary, "**")?;
-        Ok(if whole.is_simple { whole } else { whole.scalar() })
+        Ok(if whole.is_simple { whole } else { whole.number() })
     }
 
     fn unary(&mut self) -> Result<Part, Refusal> {
@@ -291,10 +307,11 @@ impl<'s> Guard<'s> {
         let operand = self.deeper(Guard::unfiltered)?;
         let depth = self.check(operand.depth + 1)?;
         let is_literal = operand.is_literal;
-        Ok(Part { from, depth, is_literal, ..operand.scalar() })
+        Ok(Part { from, depth, is_literal, ..operand.number() })
     }
 
     fn postfix(&mut self, mut value: Part) -> Result<Part, Refusal> {
+        let mut is_loop = self.last().is_some_and(|token| token.text == "loop");
         let mut attribute = "";
         loop {
             if self.skip(".") {
@@ -315,6 +332,10 @@ impl<'s> Guard<'s> {
             }
             value.depth = self.check(value.depth + 1)?;
             value = Part { to: self.last_end(), ..value.unknown() };
+            if is_loop && LOOP_COUNTS.contains(&attribute) {
+                value = value.number();
+            }
+            is_loop = false;
         }
     }
 
@@ -418,15 +439,19 @@ impl<'s> Guard<'s> {
             }
         }
         let depth = self.check(2 + value.depth.max(depth))?;
-        Ok(Part { to: self.last_end(), depth, is_simple: true, ..value.scalar() })
+        Ok(Part { to: self.last_end(), depth, is_simple: true, ..value.truth() })
     }
 
     fn primary(&mut self) -> Result<Part, Refusal> {
         let token = self.take()?;
         let (from, to) = (token.at, token.end());
         match (token.kind, token.text) {
-            (Kind::Name, "true" | "True" | "false" | "False" | "none" | "None")
-            | (Kind::Number, _) => Ok(Part::literal(from, to)),
+            (Kind::Name, "true" | "True" | "false" | "False" | "none" | "None") => {
+                Ok(Part::literal(from, to))
+            }
+            (Kind::Number, _) => Ok(Part { is_number: true, ..Part::literal(from, to) }),
+            // An operator, which would turn into a prefix in the brackets of a filter.
+            (Kind::Name, "not") => Err(unexpected(token, "an expression")),
             (Kind::Name, _) => Ok(Part::new(from, to)),
             (Kind::Text, _) => {
                 while self.peek().is_some_and(|token| token.kind == Kind::Text) {

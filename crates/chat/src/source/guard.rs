@@ -154,9 +154,14 @@ impl<'s> Guard<'s> {
         if token.kind == Kind::Name { Ok(token) } else { Err(unexpected(token, "a name")) }
     }
 
-    /// Where the token before the next one ends.
+    /// The token before the next one.
+    pub(super) fn last(&self) -> Option<Token<'s>> {
+        self.next.checked_sub(1).map(|last| self.tokens[last])
+    }
+
+    /// Where that token ends.
     pub(super) fn last_end(&self) -> usize {
-        self.next.checked_sub(1).map_or(self.end, |last| self.tokens[last].end())
+        self.last().map_or(self.end, |token| token.end())
     }
 
     /// `depth` if a syntax of so many levels may stand here.
@@ -291,7 +296,7 @@ impl<'s> Guard<'s> {
             value.to = self.last_end();
             value.is_simple = false;
             self.wrap(value, HOLD);
-        } else if is_attribute && value.may_be_list {
+        } else if is_attribute && value.may_be_list && !value.is_brief {
             self.wrap(value, HOLD);
         }
         Ok(false)
