@@ -20,8 +20,8 @@ pub struct Limits {
     pub fuel: u64,
     /// Further steps for each byte of the request's strings.
     pub fuel_per_byte: u64,
-    /// Most steps, however long the request is. A step pays for 64 bytes of text or two items of a
-    /// list, so that this bounds the memory too.
+    /// Most steps, however long the request is. A step pays for 64 bytes of text or two slots of a
+    /// list, so this bounds the memory too: to some 400 MB.
     pub fuel_max: u64,
     /// Deepest nesting of macros, blocks and loops, and of the request's JSON.
     pub depth: usize,

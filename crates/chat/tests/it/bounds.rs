@@ -1,5 +1,5 @@
-//! Templates that would end the process if nothing stopped them, rendered in processes of their own:
-//! on the stack of an ordinary thread, with a bound on the memory.
+//! Templates that would end the process if nothing stopped them, rendered in processes of their
+//! own: on the stack of an ordinary thread, with a bound on the memory.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -327,7 +327,7 @@ fn what_is_bounded_gives_what_it_gave() {
         ("{{ 2 ** 3 * 2 - -1 }}", "17"),
         ("{{ x is not defined and not x }}", "True"),
         ("{% set a, b = 1, [x] %}{{ a }}", "1"),
-        ("{% set ns = namespace({'a': 1}, b=2) %}{% set ns.c = [ns.a] %}{{ ns.c }}", "[1]"),
+        ("{% set ns = namespace(a=1, b=2) %}{% set ns.c = [ns.a] %}{{ ns.c }}", "[1]"),
         ("{% macro f(a, b=[1]) %}{{ a ~ b }}{% endmacro %}{{ f(*[1], **{'b': 2}) }}", "12"),
         ("{% for i in [1, 1, 2] %}{{ loop.changed(i) }}{% endfor %}", "TrueFalseTrue"),
         ("{{ 'a\nb'|indent(2) }}", "a\n  b"),

@@ -99,7 +99,7 @@ fn limits() -> String {
         ("bytes of a token's text", minfer_tokenizer::TOKEN_TEXT_BYTES_MAX as u64),
         ("merges of a vocabulary", minfer_tokenizer::MERGES_MAX as u64),
         ("bytes of a template", chat.source_bytes as u64),
-        ("nesting of a template's source, operators of a chain included", chat.syntax_depth as u64),
+        ("nesting of a template's source, with operators", chat.syntax_depth as u64),
         ("steps of a template", chat.fuel),
         ("further steps for each byte of the messages", chat.fuel_per_byte),
         ("steps of a template at most", chat.fuel_max),
