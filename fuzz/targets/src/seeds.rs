@@ -145,6 +145,22 @@ pub fn template() -> Vec<Seed> {
             "{{ 7 // 2 }} {{ -7 % 3 }} {{ 2 ** 10 }} {{ 1 / 3 }} {{ 10 | float }} {{ 'x' * \
             3 }} {{ [1, 2] + [3] }} {{ range(5, 0, -2) | list }} {{ 1e3 | int }} {{ true + 1 }}",
         ),
+    ];
+    let seed = |(name, source): (&str, &str)| {
+        let mut bytes = source.as_bytes().to_vec();
+        for content in conversation {
+            bytes.push(0xFF);
+            bytes.extend(content.bytes());
+        }
+        named(name, bytes)
+    };
+    sources.into_iter().chain(hostile_templates()).map(seed).collect()
+}
+
+/// Templates that ask for more than there is: lists that are made up when walked, values that nest,
+/// and all of the syntax.
+fn hostile_templates() -> [(&'static str, &'static str); 7] {
+    [
         (
             "repeated",
             "{% set x = [messages] * 10 ** 8 %}{{ 4 in x }}{{ x == x[:] }}{{ x ~ '' }}\
@@ -183,16 +199,7 @@ pub fn template() -> Vec<Seed> {
             **w)|f(k=1, l)|g is eq x ~ (1,) ** {'k': 2, x: ()} }}{%- if a -%}{%+ elif b %}\
             {% set (a, ns.b), c = 1, 2 %}{% with x = 1, (y, z) = [2, 3] %}{% endwith %}{% endif %}",
         ),
-    ];
-    let seed = |(name, source): (&str, &str)| {
-        let mut bytes = source.as_bytes().to_vec();
-        for content in conversation {
-            bytes.push(0xFF);
-            bytes.extend(content.bytes());
-        }
-        named(name, bytes)
-    };
-    sources.into_iter().map(seed).collect()
+    ]
 }
 
 /// Schemas, expressions and grammars, with the steps of a walk.
