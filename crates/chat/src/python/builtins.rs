@@ -110,6 +110,7 @@ fn before(state: &State, work: Work, arguments: &[Value]) -> Result<(), Error> {
         }
         Work::Text => all(pay_for_text),
         Work::Format => {
+            check_names(first.as_str().unwrap_or_default())?;
             let fields = first.as_str().map_or(0, |format| format.matches('%').count());
             pay_for_fields(state, fields, &arguments[1..])
         }
@@ -132,6 +133,41 @@ fn after(state: &State, work: Work, result: Value) -> Result<Value, Error> {
             Ok(result)
         }
     }
+}
+
+/// Refuses a format whose names, as in `%(name)s`, are not ASCII: the engine steps through them
+/// byte by byte, and fails inside a character.
+fn check_names(format: &str) -> Result<(), Error> {
+    let mut rest = format;
+    while let Some((_, field)) = rest.split_once('%') {
+        rest = field.strip_prefix('%').unwrap_or(field);
+        if let Some(name) = field.strip_prefix('(') {
+            check_name(name, ')')?;
+        }
+    }
+    Ok(())
+}
+
+/// The same for keys, as in `{0[key]}`.
+pub(super) fn check_keys(format: &str) -> Result<(), Error> {
+    let mut rest = format;
+    while let Some((_, field)) = rest.split_once('{') {
+        rest = field.strip_prefix('{').unwrap_or(field);
+        let mut path = rest;
+        while let Some(at) = path.find(['[', '}', ':']).filter(|at| path[*at..].starts_with('[')) {
+            let key = &path[at + 1..];
+            check_name(key, ']')?;
+            path = key.split_once(']').map_or("", |(_, after)| after);
+        }
+    }
+    Ok(())
+}
+
+fn check_name(name: &str, close: char) -> Result<(), Error> {
+    if name.split(close).next().is_some_and(str::is_ascii) {
+        return Ok(());
+    }
+    Err(invalid("a name in a format is not ASCII"))
 }
 
 /// Pays for a format with so many fields, each of which may show any argument.

@@ -6,7 +6,7 @@ use minijinja::formatting::{FormatStyle, format};
 use minijinja::value::{Tuple, Value, ValueKind, from_args};
 use minijinja::{Error, ErrorKind, State};
 
-use super::builtins::pay_for_fields;
+use super::builtins::{check_keys, pay_for_fields};
 use super::held::pay;
 use super::invalid;
 use crate::marked::{Marks, Text};
@@ -130,9 +130,12 @@ impl Str<'_> {
             return Err(invalid("empty separator"));
         }
         let plain = self.text.plain.as_str();
+        // No more are counted than there is fuel for.
+        let (_, fuel) = self.state.fuel_levels().unwrap_or((0, u64::MAX));
+        let counted = most.min(usize::try_from(fuel).unwrap_or(usize::MAX));
         let parts = match &separator {
-            Some(separator) => plain.matches(separator.as_str()).take(most).count(),
-            None => plain.split(is_space).take(most).count(),
+            Some(separator) => plain.matches(separator.as_str()).take(counted).count(),
+            None => plain.split(is_space).take(counted).count(),
         };
         // A part costs about as much as a list entry of the engine.
         charge(self.state, parts.saturating_add(1).saturating_mul(64))?;
@@ -305,6 +308,7 @@ impl Str<'_> {
             }
         }
         charge(self.state, widths)?;
+        check_keys(&self.text.to_marked(self.marks))?;
         pay_for_fields(self.state, self.text.plain.matches('{').count(), arguments)?;
         format(FormatStyle::StrFormat, &self.text.to_marked(self.marks), arguments).map(Value::from)
     }
