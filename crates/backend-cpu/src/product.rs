@@ -5,9 +5,9 @@
 //! four weight rows at a time are decoded once for all activation rows.
 
 use minfer_graph::TensorType;
-use minfer_quant::{DType, Planes, Quant};
+use minfer_quant::{DType, Planes};
 
-use crate::kernels::quant::{self, Q8_0Row, Q8KRow};
+use crate::kernels::quant::{self, Q8_0Row, Q8KRow, Q16_0Row};
 use crate::simd::{self, Rows8, Simd, Sums};
 use crate::sys::Rectangle;
 use crate::weights::Matrix;
@@ -19,15 +19,13 @@ const TOKENS: usize = 32;
 /// Weight rows decoded at a time for float products.
 const DECODED: usize = 4;
 
-/// Most activation rows for which q8_0 rows are decoded anew for each, in registers.
-const IN_PLACE: usize = 3;
-
 /// Activation rows in one of the types that products take.
 #[derive(Clone, Copy)]
 pub(crate) enum Activations<'a> {
     F32 { data: &'a [f32], cols: usize },
     Q8_0 { data: &'a [u8], planes: Planes },
     Q8K { data: &'a [u8], planes: Planes },
+    Q16_0 { data: &'a [u8], planes: Planes },
 }
 
 impl<'a> Activations<'a> {
@@ -36,6 +34,7 @@ impl<'a> Activations<'a> {
         match ty.dtype {
             DType::Q8_0 => Activations::Q8_0 { data, planes: Q8_0Row::planes(ty.cols) },
             DType::Q8_K => Activations::Q8K { data, planes: Q8KRow::planes(ty.cols) },
+            DType::Q16_0 => Activations::Q16_0 { data, planes: Q16_0Row::planes(ty.cols) },
             DType::F32 | DType::F16 | DType::BF16 | DType::I32 => {
                 Activations::F32 { data: bytemuck::cast_slice(data), cols: ty.cols }
             }
@@ -103,6 +102,11 @@ impl Product<'_> {
                 |rows, xs, acc| quant::dot8_q8_k(self.simd, self.matrix.quant, rows, xs, acc),
                 out,
             ),
+            Activations::Q16_0 { data, planes } => self.integers(
+                |row| Q16_0Row::new(&planes, &data[row * planes.bytes()..][..planes.bytes()]),
+                |rows, xs, acc| quant::q8_0::dot8_q16_0(self.simd, rows, xs, acc),
+                out,
+            ),
         }
     }
 
@@ -135,19 +139,8 @@ impl Product<'_> {
 
     fn floats(&self, data: &[f32], cols: usize, out: &mut Rectangle<'_, f32>, room: &mut [f32]) {
         let columns = out.columns.clone();
-        // With few activation rows a decoded copy costs more than it saves.
-        let in_place = self.matrix.quant == Quant::Q8_0 && self.pairs.len() <= IN_PLACE;
         for n in columns.clone().step_by(DECODED) {
             let live = DECODED.min(columns.end - n);
-            if in_place {
-                let rows: [&[u8]; DECODED] = std::array::from_fn(|r| self.matrix.row(n + r));
-                for pair in 0..self.pairs.len() {
-                    let [x, y] = self.pairs.get(pair);
-                    let sums = simd::dot4_q8_0(self.simd, rows, &data[x * cols..][..cols]);
-                    self.put(n, &sums[..live], &mut out.row(y)[n - columns.start..]);
-                }
-                continue;
-            }
             for r in 0..DECODED {
                 let row = &mut room[r * cols..][..cols];
                 quant::decode(self.simd, self.matrix.quant, self.matrix.row(n + r), row);

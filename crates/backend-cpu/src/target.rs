@@ -41,8 +41,12 @@ impl Target for CpuTarget {
         &self.caps
     }
 
-    fn operand(&self, _op: &Op, weight: &WeightDecl) -> DType {
-        weight.quant.activations()
+    fn operand(&self, op: &Op, weight: &WeightDecl) -> DType {
+        if op.wants_fine_activations() {
+            weight.quant.fine_activations()
+        } else {
+            weight.quant.activations()
+        }
     }
 
     fn lower(&self, op: &Op, io: &Io<'_>) -> Result<Launch, Unsupported> {

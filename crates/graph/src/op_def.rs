@@ -126,6 +126,11 @@ impl Op {
         }
     }
 
+    /// Whether the op asks for finer activations than usual.
+    pub fn wants_fine_activations(&self) -> bool {
+        matches!(self, Op::Matmul(op) if op.fine)
+    }
+
     /// For an op whose operand `input` is multiplied by quantized weights: those weights. A device
     /// is asked per (op, weight) which type it wants the operand in.
     pub fn matmul_weights(&self, input: usize) -> Vec<WeightId> {

@@ -38,7 +38,7 @@ impl Pass<'_, '_> {
     fn wanted(&self, index: usize, node: &Node) -> Vec<DType> {
         let float =
             node.inputs.first().is_some_and(|&x| self.draft.graph.ty(x).dtype == DType::F32);
-        if !float || matches!(&node.op, Op::Matmul(op) if op.floats) {
+        if !float {
             return Vec::new();
         }
         let target = self.draft.target(index).target;

@@ -9,10 +9,10 @@ use crate::error::Error;
 
 /// The element type of an activation.
 ///
-/// Both quantized rows follow one rule with a block of B = 32 (`Q8_0`) or 256 (`Q8_K`) values:
-/// amax = max |x|; scale = amax / 127; inverse = 127 / amax (0 where that is not finite);
-/// q = round_ties_even(x * inverse), all in `f32`. A block with a NaN or an infinity has
-/// scale = NaN and q = 0, so that a fault stays visible.
+/// Quantized rows follow one rule with a block of B = 32 (`Q8_0`, `Q16_0`) or 256 (`Q8_K`) values
+/// and L = 127 or 32767 (`Q16_0`) levels: amax = max |x|; scale = amax / L; inverse = L / amax (0
+/// where that is not finite); q = round_ties_even(x * inverse), all in `f32`. A block with a NaN or
+/// an infinity has scale = NaN and q = 0, so that a fault stays visible.
 #[expect(non_camel_case_types, reason = "variants keep the names of the GGUF formats")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DType {
@@ -28,11 +28,14 @@ pub enum DType {
     Q8_0,
     /// n int8 values, n / 256 f32 scales, n / 16 i16 sums of 16 int8 values each.
     Q8_K,
+    /// n int16 values, n / 32 f32 scales, no sums.
+    Q16_0,
 }
 
 impl DType {
     /// Every type.
-    pub const ALL: &[Self] = &[Self::F32, Self::F16, Self::BF16, Self::I32, Self::Q8_0, Self::Q8_K];
+    pub const ALL: &[Self] =
+        &[Self::F32, Self::F16, Self::BF16, Self::I32, Self::Q8_0, Self::Q8_K, Self::Q16_0];
 
     /// The name in dumps and documents.
     pub const fn name(self) -> &'static str {
@@ -43,6 +46,7 @@ impl DType {
             Self::I32 => "i32",
             Self::Q8_0 => "q8_0",
             Self::Q8_K => "q8_k",
+            Self::Q16_0 => "q16_0",
         }
     }
 
@@ -55,7 +59,7 @@ impl DType {
     pub const fn block_len(self) -> usize {
         match self {
             Self::F32 | Self::F16 | Self::BF16 | Self::I32 => 1,
-            Self::Q8_0 => 32,
+            Self::Q8_0 | Self::Q16_0 => 32,
             Self::Q8_K => 256,
         }
     }
@@ -84,6 +88,7 @@ impl DType {
             Self::F16 | Self::BF16 => (2, 0, 0),
             Self::Q8_0 => (1, cols / 32 * 4, cols / 32 * 4),
             Self::Q8_K => (1, cols / 256 * 4, cols / 16 * 2),
+            Self::Q16_0 => (2, cols / 32 * 4, 0),
         };
         let too_large = Error::RowTooLarge { format: self.name(), cols };
         let values = cols.checked_mul(width).ok_or(too_large.clone())?;

@@ -136,6 +136,15 @@ impl Quant {
         Self::ALL.iter().copied().find(|quant| quant.name().eq_ignore_ascii_case(name))
     }
 
+    /// The type of activation rows where an op asks for finer ones (the logits): beside 8-bit
+    /// weights, 8-bit activations would be the larger error.
+    pub const fn fine_activations(self) -> DType {
+        match self {
+            Self::Q8_0 => DType::Q16_0,
+            other => other.activations(),
+        }
+    }
+
     /// The name of a GGUF type id that exists but is not in the table, for an error message.
     pub const fn unsupported_name(id: u32) -> Option<&'static str> {
         Some(match id {

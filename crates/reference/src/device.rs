@@ -193,7 +193,8 @@ impl Reference {
             for id in op.matmul_weights(index) {
                 let weight = io.tables.weight(id);
                 let takes = weight.quant.activations();
-                if ty.dtype != DType::F32 && ty.dtype != takes {
+                let known = [DType::F32, takes, weight.quant.fine_activations()];
+                if !known.contains(&ty.dtype) {
                     return Err(Unsupported::because(format!(
                         "{} weights take {} activations, found {}",
                         weight.quant.name(),
@@ -224,8 +225,12 @@ impl Target for Reference {
         &self.caps
     }
 
-    fn operand(&self, _op: &Op, weight: &WeightDecl) -> DType {
-        if self.operands { weight.quant.activations() } else { DType::F32 }
+    fn operand(&self, op: &Op, weight: &WeightDecl) -> DType {
+        match (self.operands, op.wants_fine_activations()) {
+            (false, _) => DType::F32,
+            (true, false) => weight.quant.activations(),
+            (true, true) => weight.quant.fine_activations(),
+        }
     }
 
     fn lower(&self, op: &Op, io: &Io<'_>) -> Result<Launch, Unsupported> {

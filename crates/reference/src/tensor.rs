@@ -105,7 +105,7 @@ impl<T: Real> Tensor<T> {
                 Tensor::real(ty.cols, numbers(bytes, |x| T::widen(f32::from_ne_bytes(x))))
             }
             DType::I32 => Tensor::index(ty.cols, numbers(bytes, i32::from_ne_bytes)),
-            DType::Q8_0 | DType::Q8_K => {
+            DType::Q8_0 | DType::Q8_K | DType::Q16_0 => {
                 Tensor::Quantized { dtype: ty.dtype, cols: ty.cols, bytes: bytes.to_vec() }
             }
             DType::F16 | DType::BF16 => unreachable!("no op defines or takes {}", ty.dtype.name()),

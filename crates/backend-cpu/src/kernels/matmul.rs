@@ -48,7 +48,8 @@ pub(super) fn check(io: &Io<'_>, member: &Member, x: TensorType) -> Result<(), U
         let layout = io.layout(member.weight).name();
         return Err(Unsupported::because(format!("{} is laid out as {layout}", weight.name)));
     }
-    if x.dtype != DType::F32 && x.dtype != weight.quant.activations() {
+    let known = [DType::F32, weight.quant.activations(), weight.quant.fine_activations()];
+    if !known.contains(&x.dtype) {
         let pair = pair(weight, x);
         return Err(Unsupported::because(format!("no dot product of {pair}")));
     }

@@ -1,4 +1,4 @@
-//! `quantize_rows`: f32 rows to int8 rows with a scale per block.
+//! `quantize_rows`: f32 rows to integer rows with a scale per block.
 
 use minfer_graph::op::quantize_rows::QuantizeRows;
 use minfer_plan::{Launch, Unsupported};
@@ -41,14 +41,17 @@ impl Quantizer {
 
     pub(super) fn run(&self, x: &[f32], to: &mut [u8]) {
         let [q, scales, sums] = self.planes.split_mut(to).expect("rows are of the output's type");
-        let (q, scales) = (bytemuck::cast_slice_mut(q), bytemuck::cast_slice_mut(scales));
+        let scales = bytemuck::cast_slice_mut(scales);
         match self.dtype {
             DType::Q8_0 => {
-                simd::quantize_q8_0(self.simd, x, q, scales, bytemuck::cast_slice_mut(sums));
+                let (q, sums) = (bytemuck::cast_slice_mut(q), bytemuck::cast_slice_mut(sums));
+                simd::quantize_q8_0(self.simd, x, q, scales, sums);
             }
             DType::Q8_K => {
-                simd::quantize_q8_k(self.simd, x, q, scales, bytemuck::cast_slice_mut(sums));
+                let (q, sums) = (bytemuck::cast_slice_mut(q), bytemuck::cast_slice_mut(sums));
+                simd::quantize_q8_k(self.simd, x, q, scales, sums);
             }
+            DType::Q16_0 => simd::quantize_q16_0(self.simd, x, bytemuck::cast_slice_mut(q), scales),
             DType::F32 | DType::F16 | DType::BF16 | DType::I32 => {
                 debug_assert!(false, "{} is no quantized type", self.dtype.name());
             }

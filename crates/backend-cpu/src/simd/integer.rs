@@ -6,7 +6,7 @@
 //! instruction set has a form of its own for the format.
 
 use super::{Isa, Simd};
-use crate::kernels::quant::{Q8_0Row, Q8KRow};
+use crate::kernels::quant::{Q8_0Row, Q8KRow, Q16_0Row};
 
 /// Eight weight rows; a matrix that ends earlier repeats its last.
 pub(crate) type Rows8<'a> = [&'a [u8]; 8];
@@ -48,3 +48,4 @@ entries!(
     Q8KRow, block256:
     q2_k 84, q3_k 110, q4_k 144, q5_k 176, q6_k 210, q8_k 292, iq4_xs 136
 );
+entries!(Q16_0Row, fine32: q8_0_q16_0 34);

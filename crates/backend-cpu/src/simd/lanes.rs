@@ -5,8 +5,6 @@ pub(crate) const LANES: usize = 8;
 
 /// Eight f32. Every operation acts lane by lane and rounds once.
 pub(crate) trait Lanes: Copy {
-    /// Asks for the cache line at `address`, which need not exist.
-    fn prefetch(address: *const u8);
     fn splat(x: f32) -> Self;
     fn load(from: &[f32; LANES]) -> Self;
     fn store(self, to: &mut [f32; LANES]);

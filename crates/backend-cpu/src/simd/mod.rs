@@ -19,11 +19,13 @@ mod scalar;
 mod widen;
 
 pub(crate) use attention::{Scores, TILE, accumulate, scores, tile_weights};
-pub(crate) use dot::{dot4, dot4_q8_0};
+pub(crate) use dot::dot4;
 pub(crate) use integer::{Rows8, Sums};
 pub(crate) use map::{add, axpy, blend, glu, mul, scale, unary};
 pub(crate) use math::exp;
-pub(crate) use row::{largest, quantize_q8_0, quantize_q8_k, rms_norm, rope, softmax};
+pub(crate) use row::{
+    largest, quantize_q8_0, quantize_q8_k, quantize_q16_0, rms_norm, rope, softmax,
+};
 pub(crate) use widen::{narrow_bf16, narrow_f16, widen_bf16, widen_f16, widen_q8_0};
 
 /// Instruction sets that kernels are written for.

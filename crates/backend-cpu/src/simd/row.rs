@@ -70,16 +70,20 @@ fn softmax_body<L: Lanes>(y: &mut [f32]) {
     }
 }
 
+/// Levels on either side of zero of int8 rows, and of int16 rows.
+const LEVELS_8: f32 = 127.0;
+const LEVELS_16: f32 = 32767.0;
+
 /// `scale` and the factor to it from max |x| (as bits); a NaN scale where a value is not finite.
 /// The factor is 0 where its formula is not finite.
 #[inline(always)]
-fn scales(bits: u32) -> (f32, f32) {
+fn scales(bits: u32, levels: f32) -> (f32, f32) {
     let amax = f32::from_bits(bits);
     if !amax.is_finite() {
         return (f32::NAN, 0.0);
     }
-    let inverse = 127.0 / amax;
-    (amax / 127.0, if inverse.is_finite() { inverse } else { 0.0 })
+    let inverse = levels / amax;
+    (amax / levels, if inverse.is_finite() { inverse } else { 0.0 })
 }
 
 #[inline(always)]
@@ -107,7 +111,7 @@ fn quantize_q8_0_body<L: Lanes>(x: &[f32], q: &mut [i8], scale: &mut [f32], sums
         let (x, q) = (x.as_chunks::<LANES>().0, q.as_chunks_mut::<LANES>().0);
         let bits = max_bits::<L>(x);
         let inverse;
-        (scale[i], inverse) = scales(bits);
+        (scale[i], inverse) = scales(bits, LEVELS_8);
         if scale[i].is_nan() {
             q.fill([0; LANES]);
             sums[i] = 0;
@@ -134,7 +138,7 @@ fn quantize_q8_k_body<L: Lanes>(x: &[f32], q: &mut [i8], scale: &mut [f32], sums
         let (x, q) = (x.as_chunks::<LANES>().0, q.as_chunks_mut::<LANES>().0);
         let bits = max_bits::<L>(x);
         let inverse;
-        (scale[i], inverse) = scales(bits);
+        (scale[i], inverse) = scales(bits, LEVELS_8);
         if scale[i].is_nan() {
             q.fill([0; LANES]);
             sums[i] = [0; 16];
@@ -146,6 +150,25 @@ fn quantize_q8_k_body<L: Lanes>(x: &[f32], q: &mut [i8], scale: &mut [f32], sums
             low.store_i8(&mut q[2 * group]);
             high.store_i8(&mut q[2 * group + 1]);
             *sum = L::tree(low, high) as i16;
+        }
+    }
+}
+
+#[inline(always)]
+fn quantize_q16_0_body<L: Lanes>(x: &[f32], q: &mut [i16], scale: &mut [f32]) {
+    assert_eq!((q.len(), scale.len()), (x.len(), x.len() / 32), "planes of a row");
+    let (xs, _) = x.as_chunks::<32>();
+    let (qs, _) = q.as_chunks_mut::<32>();
+    for (i, (x, q)) in xs.iter().zip(qs).enumerate() {
+        let (x, q) = (x.as_chunks::<LANES>().0, q.as_chunks_mut::<LANES>().0);
+        let inverse;
+        (scale[i], inverse) = scales(max_bits::<L>(x), LEVELS_16);
+        if scale[i].is_nan() {
+            q.fill([0; LANES]);
+            continue;
+        }
+        for (x, q) in x.iter().zip(q) {
+            *q = levels::<L>(x, inverse).array().map(|level| level as i16);
         }
     }
 }
@@ -216,6 +239,8 @@ dispatch! {
     /// Quantizes a row in blocks of 256; sums of each 16.
     fn quantize_q8_k(x: &[f32], q: &mut [i8], scale: &mut [f32], sums: &mut [i16])
         = quantize_q8_k_body;
+    /// Quantizes a row to int16 in blocks of 32.
+    fn quantize_q16_0(x: &[f32], q: &mut [i16], scale: &mut [f32]) = quantize_q16_0_body;
     /// Turns the pairs of one head.
     fn rope(head: &mut [f32], cos: &[f32], sin: &[f32], pairs: Pairs) = rope_body;
     /// Index of the first of the largest elements; `None` where one is NaN.

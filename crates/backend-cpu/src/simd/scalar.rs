@@ -20,9 +20,6 @@ impl ScalarLanes {
 
 impl Lanes for ScalarLanes {
     #[inline(always)]
-    fn prefetch(_address: *const u8) {}
-
-    #[inline(always)]
     fn splat(x: f32) -> Self {
         Self([x; LANES])
     }

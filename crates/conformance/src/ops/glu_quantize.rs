@@ -11,7 +11,7 @@ use crate::compare::Tolerance;
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for dtype in [DType::Q8_0, DType::Q8_K] {
+    for dtype in [DType::Q8_0, DType::Q8_K, DType::Q16_0] {
         for function in FUNCTIONS {
             for rows in ROWS {
                 let cols = 2 * dtype.block_len();

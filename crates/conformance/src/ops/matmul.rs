@@ -6,7 +6,7 @@ use minfer_graph::op::quantize_rows::QuantizeRows;
 use minfer_graph::{Rows, ValueId};
 use minfer_quant::{DType, Quant};
 
-use super::{ROWS, quantized_operand, tokens};
+use super::{ROWS, tokens};
 use crate::case::{Case, CaseBuilder};
 use crate::compare::Tolerance;
 
@@ -16,7 +16,9 @@ const OUTPUTS: [usize; 12] = [1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 33, 65];
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &quant in Quant::ALL {
-        for operand in [Some(DType::F32), quantized_operand(quant)].into_iter().flatten() {
+        let mut operands = vec![DType::F32, quant.activations(), quant.fine_activations()];
+        operands.dedup();
+        for operand in operands {
             let wide = if quant.block_len() == 1 { 100 } else { 2 * quant.block_len() };
             cases.extend(ROWS.map(|rows| case(quant, operand, [rows, 19, wide], false)));
             cases.extend(OUTPUTS.map(|outputs| case(quant, operand, [1, outputs, wide], true)));

@@ -10,7 +10,7 @@ use crate::compare::Tolerance;
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for dtype in [DType::Q8_0, DType::Q8_K] {
+    for dtype in [DType::Q8_0, DType::Q8_K, DType::Q16_0] {
         let block = dtype.block_len();
         for rows in ROWS {
             let name = format!("quantize_rows.{}[{rows},{}]", dtype.name(), 3 * block);

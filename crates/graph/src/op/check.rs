@@ -77,7 +77,7 @@ pub(crate) fn matrix(
     x: TensorType,
 ) -> Result<usize, Error> {
     if !OPERAND_TYPES.contains(&x.dtype) {
-        return fail(op, "activations in f32, q8_0 or q8_k", x.to_string());
+        return fail(op, "activations in f32, q8_0, q8_k or q16_0", x.to_string());
     }
     let weight = tables.weight(id);
     if weight.experts != experts || weight.cols != x.cols {

@@ -1,7 +1,7 @@
 //! `matmul`: activations times a transposed weight matrix, plus an optional bias.
 //!
-//! Formula: `y[r, n] = Σ_k x[r, k] · W[n, k] + b[n]`. Operand: x f32, q8_0 or q8_k [R, K]; W is [N,
-//! K]. Output: f32 [R, N]. The operand's type decides the arithmetic (docs/numerics.md): f32 rows
+//! Formula: `y[r, n] = Σ_k x[r, k] · W[n, k] + b[n]`. Operand: x f32, q8_0, q8_k or q16_0 [R, K]; W is
+//! [N, K]. Output: f32 [R, N]. The operand's type decides the arithmetic (docs/numerics.md): f32 rows
 //! give a float dot over decoded weights, quantized rows an integer dot per block.
 
 use super::{OpDef, check};
@@ -17,8 +17,8 @@ pub struct Matmul {
     pub weight: WeightId,
     /// Added to each row of the result.
     pub bias: Option<WeightId>,
-    /// Keeps its activations f32; otherwise the device chooses their type by the weight's format.
-    pub floats: bool,
+    /// Asks the device for finer activations than usual, where the weight's format has them.
+    pub fine: bool,
 }
 
 /// One matrix of an op that applies several to the same activations.
@@ -69,7 +69,7 @@ pub(crate) fn member_weights(members: &[Member]) -> Vec<WeightId> {
 impl Matmul {
     /// A product whose device chooses the type of the activations.
     pub fn new(weight: WeightId, bias: Option<WeightId>) -> Matmul {
-        Matmul { weight, bias, floats: false }
+        Matmul { weight, bias, fine: false }
     }
 
     pub(crate) fn member(&self) -> Member {
@@ -84,7 +84,7 @@ impl OpDef for Matmul {
     }
 
     fn attributes(&self) -> String {
-        if self.floats { "float activations".to_owned() } else { String::new() }
+        if self.fine { "fine".to_owned() } else { String::new() }
     }
 
     fn weights(&self) -> Vec<WeightId> {

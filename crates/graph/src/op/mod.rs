@@ -114,4 +114,4 @@ ops! {
 }
 
 /// Types in which a matmul takes its activations.
-pub(crate) const OPERAND_TYPES: [DType; 3] = [DType::F32, DType::Q8_0, DType::Q8_K];
+pub(crate) const OPERAND_TYPES: [DType; 4] = [DType::F32, DType::Q8_0, DType::Q8_K, DType::Q16_0];

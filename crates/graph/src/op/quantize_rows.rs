@@ -1,9 +1,10 @@
-//! `quantize_rows`: f32 rows to int8 rows with a scale per block, the form integer dot products
+//! `quantize_rows`: f32 rows to integer rows with a scale per block, the form integer dot products
 //! take.
 //!
-//! Formula, per block of 32 (`q8_0`) or 256 (`q8_k`): `scale = max |x| / 127`, `q =
-//! round_ties_even(x · 127 / max |x|)`, and the sums of q over 32 (16) values. A block with a NaN
-//! or an infinity has a NaN scale. Operand: x f32 [R, C]. Output: `dtype` [R, C].
+//! Formula, per block of 32 (`q8_0`, `q16_0`) or 256 (`q8_k`), with L = 127 (`q16_0`: 32767):
+//! `scale = max |x| / L`, `q = round_ties_even(x · L / max |x|)` (0 where L / max |x| is not
+//! finite), and the sums of q over 32 (`q8_k`: 16) values. A block with a NaN or an infinity has a
+//! NaN scale. Operand: x f32 [R, C]. Output: `dtype` [R, C].
 
 use minfer_quant::DType;
 
@@ -37,8 +38,8 @@ pub(crate) fn quantized(
     x: TensorType,
     dtype: DType,
 ) -> Result<TensorType, Error> {
-    if !matches!(dtype, DType::Q8_0 | DType::Q8_K) {
-        return check::fail(op, "a quantized target, q8_0 or q8_k", dtype.name());
+    if !matches!(dtype, DType::Q8_0 | DType::Q8_K | DType::Q16_0) {
+        return check::fail(op, "a quantized target, q8_0, q8_k or q16_0", dtype.name());
     }
     if dtype.row_bytes(x.cols).is_err() {
         return check::fail(op, format!("columns in whole {} blocks", dtype.name()), x.to_string());

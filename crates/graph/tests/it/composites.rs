@@ -172,7 +172,7 @@ fn fused_norms_take_a_weight_per_column() {
     refuses(sum, &[tokens(64); 2], narrow);
     let quantize = |dtype| NormQuantize { weight: NORM, eps: 1e-5, dtype };
     accepts(quantize(DType::Q8_0), &[tokens(256)], &[quantized(DType::Q8_0, 256)]);
-    let float = "norm_quantize: expected a quantized target, q8_0 or q8_k, found f32";
+    let float = "norm_quantize: expected a quantized target, q8_0, q8_k or q16_0, found f32";
     refuses(quantize(DType::F32), &[tokens(256)], float);
     let matmul = |members| NormMatmul { weight: NORM, eps: 1e-5, members };
     accepts(matmul(vec![member(K, 0), member(Q, 0)]), &[tokens(256)], &[tokens(64), tokens(256)]);

@@ -64,7 +64,7 @@ fn quantize_rows_takes_whole_blocks() {
     accepts(op(DType::Q8_K), &[outputs(512)], &[TensorType::new(DType::Q8_K, Rows::OUTPUTS, 512)]);
     let partial = "quantize_rows: expected columns in whole q8_k blocks, found f32[T,96]";
     refuses(op(DType::Q8_K), &[tokens(96)], partial);
-    let float = "quantize_rows: expected a quantized target, q8_0 or q8_k, found f16";
+    let float = "quantize_rows: expected a quantized target, q8_0, q8_k or q16_0, found f16";
     refuses(op(DType::F16), &[tokens(256)], float);
     let twice = "quantize_rows: expected a f32 operand, found q8_0[T,32]";
     refuses(op(DType::Q8_0), &[quantized(DType::Q8_0, 32)], twice);
@@ -82,7 +82,7 @@ fn matmul_takes_the_columns_of_its_matrix() {
     refuses(op(EXPERTS, None), &[tokens(256)], experts);
     let bias = "matmul: expected a vector of 512, found k_bias [1, 1, 64]";
     refuses(op(GATE, Some(K_BIAS)), &[tokens(256)], bias);
-    let dtype = "matmul: expected activations in f32, q8_0 or q8_k, found f16[T,256]";
+    let dtype = "matmul: expected activations in f32, q8_0, q8_k or q16_0, found f16[T,256]";
     refuses(op(GATE, None), &[quantized(DType::F16, 256)], dtype);
     refuses(op(GATE, None), &[tokens(256); 2], "matmul: expected 1 operands, found 2");
 }

@@ -5,7 +5,6 @@ use minfer_graph::op::matmul::Matmul;
 use minfer_graph::op::rms_norm::RmsNorm;
 use minfer_graph::op::top_k::TopK;
 use minfer_graph::{Builder, OutputKind, ValueId, Want, WeightId};
-use minfer_quant::Quant;
 
 use crate::config::Config;
 use crate::error::Error;
@@ -39,9 +38,8 @@ impl Head {
         let norm = RmsNorm { weight: self.norm, eps: self.eps };
         let normed = builder.push_one("output_norm", norm, &[rows])?;
         let mut output = Matmul::new(self.output, None);
-        // Logits are where a rounded activation is seen at once. With an 8-bit matrix the rounding
-        // would be the larger error, and decoding costs less than reading the matrix.
-        output.floats = builder.tables().weight(self.output).quant == Quant::Q8_0;
+        // Logits are where a rounded activation is seen at once.
+        output.fine = true;
         let logits = builder.push_one("output", output, &[normed])?;
         match builder.shape().want {
             Want::Logits => builder.output(OutputKind::Logits, logits),

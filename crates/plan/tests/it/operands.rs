@@ -103,6 +103,6 @@ fn rows_that_do_not_fill_the_blocks_are_refused() {
     b.output(OutputKind::Logits, k);
     let target = Switches::new("a").wanting(|_| DType::F16);
     let error = plan_whole(&b.finish().unwrap(), &target, &only(&[])).unwrap_err();
-    let text = "quantize_rows: expected a quantized target, q8_0 or q8_k, found f16";
+    let text = "quantize_rows: expected a quantized target, q8_0, q8_k or q16_0, found f16";
     assert_eq!(error.to_string(), text);
 }

@@ -1,4 +1,4 @@
-//! Formats of 32 values a block, against `q8_0` activations: `acc = fma(Σ w·x, d_w · d_x, acc)`,
+//! Formats of 32 values a block, against `q8_0` activations (q8_0 weights also `q16_0`): `acc = fma(Σ w·x, d_w · d_x, acc)`,
 //! and for those with a minimum `acc = fma(Σ x, m_w · d_x, acc)` after it.
 
 use super::{Activations, IQ4_LEVELS, f16_at, int_dot};
@@ -15,13 +15,13 @@ pub(crate) struct Block {
     m: Option<f32>,
 }
 
-pub(super) fn dot(weights: &[Block], x: &Activations<'_>) -> f32 {
+pub(super) fn dot(weights: &[Block], x: &Activations) -> f32 {
     let mut acc = 0.0_f32;
-    let blocks = x.q.as_chunks::<LEN>().0.iter().zip(x.scales.iter().zip(&x.sums));
-    for (weight, (q, (&scale, &sum))) in weights.iter().zip(blocks) {
+    let blocks = x.q.as_chunks::<LEN>().0.iter().zip(&x.scales);
+    for (b, (weight, (q, &scale))) in weights.iter().zip(blocks).enumerate() {
         acc = (int_dot(&weight.q, q) as f32).mul_add(weight.d * scale, acc);
         if let Some(m) = weight.m {
-            acc = (sum as f32).mul_add(m * scale, acc);
+            acc = (x.sums[b] as f32).mul_add(m * scale, acc);
         }
     }
     acc

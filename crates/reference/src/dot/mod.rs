@@ -2,7 +2,7 @@
 //! activation row.
 //!
 //! Weights are read by the layouts that minfer-quant documents, one file per family: blocks of 32
-//! meet `q8_0` rows, super-blocks of 256 meet `q8_k` rows. Sums within a block are exact integers.
+//! meet `q8_0` or `q16_0` rows, super-blocks of 256 meet `q8_k` rows. Sums within a block are exact integers.
 
 mod blocks;
 mod super_blocks;
@@ -43,7 +43,7 @@ impl Unpacked {
     }
 
     /// The dot product with an activation row of the format's type ([`Quant::activations`]).
-    pub(crate) fn dot(&self, x: &Activations<'_>) -> f32 {
+    pub(crate) fn dot(&self, x: &Activations) -> f32 {
         match self {
             Unpacked::Blocks(weights) => blocks::dot(weights, x),
             Unpacked::SuperBlocks(weights) => super_blocks::dot(weights, x),
@@ -53,36 +53,41 @@ impl Unpacked {
 
 #[derive(Clone)]
 /// A quantized activation row: the planes that minfer-quant's `DType` describes.
-pub(crate) struct Activations<'a> {
-    pub(crate) q: &'a [i8],
+pub(crate) struct Activations {
+    pub(crate) q: Vec<i16>,
     pub(crate) scales: Vec<f32>,
     pub(crate) sums: Vec<i32>,
 }
 
-impl Activations<'_> {
+impl Activations {
     /// Reads one planar row of `cols` elements.
-    pub(crate) fn read(dtype: DType, cols: usize, row: &[u8]) -> Activations<'_> {
+    pub(crate) fn read(dtype: DType, cols: usize, row: &[u8]) -> Activations {
         let planes = dtype.planes(cols).expect("verified: the columns fill whole blocks");
         let [q, scales, sums] = planes.split(row).expect("rows are as long as their type says");
+        let q = if dtype == DType::Q16_0 {
+            numbers(q, i16::from_ne_bytes)
+        } else {
+            q.iter().map(|&q| i16::from(q.cast_signed())).collect()
+        };
         let sums = if dtype == DType::Q8_0 {
             numbers(sums, i32::from_ne_bytes)
         } else {
             numbers(sums, |bytes| i32::from(i16::from_ne_bytes(bytes)))
         };
         let scales = numbers(scales, f32::from_ne_bytes);
-        Activations { q: bytemuck::cast_slice(q), scales, sums }
+        Activations { q, scales, sums }
     }
 
     /// The row's elements, exact in f64: `q · scale`.
     pub(crate) fn values(&self) -> Vec<f64> {
         let block = self.q.len() / self.scales.len().max(1);
-        let value = |(k, &q): (usize, &i8)| f64::from(q) * f64::from(self.scales[k / block]);
+        let value = |(k, &q): (usize, &i16)| f64::from(q) * f64::from(self.scales[k / block]);
         self.q.iter().enumerate().map(value).collect()
     }
 }
 
-/// Exact integer dot product of `N` ≤ 32 bytes, below 2^20 in magnitude.
-fn int_dot<const N: usize>(a: &[i8; N], b: &[i8; N]) -> i32 {
+/// Exact integer dot product of `N` ≤ 32 terms, at most 2^27 in magnitude.
+fn int_dot<const N: usize>(a: &[i8; N], b: &[i16; N]) -> i32 {
     (0..N).fold(0_i32, |sum, k| sum.wrapping_add(i32::from(a[k]) * i32::from(b[k])))
 }
 

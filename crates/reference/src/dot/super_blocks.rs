@@ -22,7 +22,7 @@ struct Mins {
     dmin: f32,
 }
 
-pub(super) fn dot(weights: &[SuperBlock], x: &Activations<'_>) -> f32 {
+pub(super) fn dot(weights: &[SuperBlock], x: &Activations) -> f32 {
     let mut acc = 0.0_f32;
     let sums = x.sums.chunks_exact(GROUPS);
     let blocks = x.q.as_chunks::<LEN>().0.iter().zip(x.scales.iter().zip(sums));

@@ -47,13 +47,13 @@ fn every_weight_of_a_row_is_read_where_it_lies() {
         let largest = decoded.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         for (k, expected) in decoded.iter().enumerate() {
             let (block, grain) = (dtype.block_len(), if dtype == DType::Q8_0 { 32 } else { 16 });
-            let mut q = vec![0_i8; cols];
+            let mut q = vec![0_i16; cols];
             q[k] = 1;
             let mut scales = vec![0.0; cols / block];
             scales[k / block] = 1.0;
             let mut sums = vec![0; cols / grain];
             sums[k / grain] = 1;
-            let found = f64::from(unpacked.dot(&Activations { q: &q, scales, sums }));
+            let found = f64::from(unpacked.dot(&Activations { q, scales, sums }));
             let error = (found - expected).abs();
             assert!(error <= largest * 1e-6, "{quant:?}[{k}]: {found} instead of {expected}");
         }
@@ -90,10 +90,10 @@ fn the_chain_runs_block_by_block_with_the_minimum_last() {
     row.extend([0x33; 16]);
     row.extend([f16(1.0), f16(-2.0)].concat());
     row.extend((0..16).map(|i| i | i << 4));
-    let q: Vec<i8> = (0..64).map(|k| k - 20).collect();
+    let q: Vec<i16> = (0..64).map(|k| k - 20).collect();
     let sums: Vec<i32> = q.chunks(32).map(|q| q.iter().map(|&q| i32::from(q)).sum()).collect();
     let scales = vec![0.1_f32, 0.3];
-    let x = Activations { q: &q, scales, sums };
+    let x = Activations { q, scales, sums };
     let second: i32 = (0..32).map(|k| (k % 16) * (k + 12)).sum();
     let mut acc = 0.0_f32;
     acc = ((3 * x.sums[0]) as f32).mul_add(0.5 * 0.1, acc);

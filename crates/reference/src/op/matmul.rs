@@ -39,7 +39,7 @@ pub(crate) enum Rows<'a, T> {
     Real(Vec<&'a [T]>),
     /// Quantized rows in f64 mode.
     Widened(Vec<Vec<T>>),
-    Quantized(Vec<Activations<'a>>),
+    Quantized(Vec<Activations>),
 }
 
 impl<'a, T: Real> Rows<'a, T> {
@@ -57,7 +57,7 @@ impl<'a, T: Real> Rows<'a, T> {
                     ),
                 }
             }
-            Tensor::Index { .. } => unreachable!("verified: activations are f32, q8_0 or q8_k"),
+            Tensor::Index { .. } => unreachable!("verified: activations are f32 or quantized"),
         }
     }
 

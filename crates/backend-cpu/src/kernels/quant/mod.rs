@@ -27,7 +27,7 @@ mod rows;
 use minfer_quant::Quant;
 
 use crate::simd::{Rows8, Simd, Sums};
-pub(crate) use rows::{Q8_0Row, Q8KRow};
+pub(crate) use rows::{Q8_0Row, Q8KRow, Q16_0Row};
 
 /// Adds the dot products of eight rows with each of `xs` to `acc`. Formats with other operands add
 /// nothing: lowering has refused them.

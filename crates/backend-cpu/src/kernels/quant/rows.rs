@@ -30,6 +30,33 @@ pub(crate) struct Q8KRow<'a> {
     pub(crate) sums: &'a [[i16; 16]],
 }
 
+/// A row in blocks of 32, finer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Q16_0Row<'a> {
+    /// Values from -32767 to 32767.
+    pub(crate) q: &'a [[i16; 32]],
+    /// One a block; NaN where a value was not finite.
+    pub(crate) scales: &'a [f32],
+}
+
+impl<'a> Q16_0Row<'a> {
+    /// Reads a row whose planes are laid out so.
+    pub(crate) fn new(planes: &Planes, row: &'a [u8]) -> Self {
+        let [q, scales, _none] = planes.split(row).expect("the caller passes whole rows");
+        Q16_0Row { q: bytemuck::cast_slice(q), scales: bytemuck::cast_slice(scales) }
+    }
+
+    /// Planes of a row of `cols` values.
+    pub(crate) fn planes(cols: usize) -> Planes {
+        DType::Q16_0.planes(cols).expect("verified: whole blocks")
+    }
+
+    /// Whether all planes have `blocks` blocks.
+    pub(crate) fn is_whole(&self, blocks: usize) -> bool {
+        self.q.len() == blocks && self.scales.len() == blocks
+    }
+}
+
 impl<'a> Q8_0Row<'a> {
     /// Reads a row whose planes are laid out so.
     pub(crate) fn new(planes: &Planes, row: &'a [u8]) -> Self {

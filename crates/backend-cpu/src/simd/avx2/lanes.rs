@@ -20,11 +20,6 @@ macro_rules! op {
 
 impl Lanes for Avx2Lanes {
     #[inline(always)]
-    fn prefetch(address: *const u8) {
-        op!(_mm_prefetch::<_MM_HINT_T0>(address.cast()));
-    }
-
-    #[inline(always)]
     fn splat(x: f32) -> Self {
         Self(op!(_mm256_set1_ps(x)))
     }

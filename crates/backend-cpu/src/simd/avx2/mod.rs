@@ -5,6 +5,7 @@
 
 pub(super) mod block256;
 pub(super) mod block32;
+pub(super) mod fine32;
 mod lanes;
 mod quads;
 

@@ -1,0 +1,63 @@
+#![expect(unsafe_code, reason = "loads through pointers to arrays of the right size")]
+//! Integer dot products of q8_0 weights with q16_0 activations.
+//!
+//! Each row multiplies its own block, and the sums of eight rows are added up into one vector:
+//! there is nothing to unpack, so interleaving the rows would only cost. A pair of products is at
+//! most 2 · 128 · 32767, a block's sum 2^27.
+
+use std::arch::x86_64::*;
+
+use super::quads::{self, array};
+use crate::kernels::quant::Q16_0Row;
+
+const BYTES: usize = 34;
+
+/// The chains of eight outputs for each token.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(in crate::simd) fn q8_0_q16_0(rows: &[&[u8]; 8], xs: &[Q16_0Row<'_>], acc: &mut [[f32; 8]]) {
+    let blocks = rows[0].len() / BYTES;
+    let rows = array!([&[][..]; 8], r => &rows[r].as_chunks::<BYTES>().0[..blocks]);
+    for (x, acc) in xs.iter().zip(acc) {
+        let mut chain = quads::load_sums(acc);
+        for b in 0..blocks {
+            quads::prefetch(&rows, b);
+            let block = array!([&rows[0][b]; 8], r => &rows[r][b]);
+            let sums = array!([_mm256_setzero_si256(); 8], r => products(block[r], &x.q[b]));
+            let scale = _mm256_set1_ps(x.scales[b]);
+            let scale = _mm256_mul_ps(quads::f16s(&block, 0), scale);
+            chain = _mm256_fmadd_ps(_mm256_cvtepi32_ps(add_up(&sums)), scale, chain);
+        }
+        quads::store_sums(acc, chain);
+    }
+}
+
+/// The products of a block, as eight partial sums.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn products(block: &[u8; BYTES], x: &[i16; 32]) -> __m256i {
+    let (x, _) = x.as_chunks::<16>();
+    let half = |at: usize, x: &[i16; 16]| {
+        let w = _mm256_cvtepi8_epi16(quads::load16(block, at));
+        // SAFETY: reads the 32 bytes of the array, at any alignment.
+        let x = unsafe { _mm256_loadu_si256(x.as_ptr().cast()) };
+        _mm256_madd_epi16(w, x)
+    };
+    _mm256_add_epi32(half(2, &x[0]), half(18, &x[1]))
+}
+
+/// The sum of each vector's lanes, in its lane.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn add_up(v: &[__m256i; 8]) -> __m256i {
+    let pairs = array!([v[0]; 4], i => {
+        let (a, b) = (v[2 * i], v[2 * i + 1]);
+        _mm256_add_epi32(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b))
+    });
+    let fours = array!([v[0]; 2], i => {
+        let (a, b) = (pairs[2 * i], pairs[2 * i + 1]);
+        _mm256_add_epi32(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b))
+    });
+    let low = _mm256_permute2x128_si256::<0x20>(fours[0], fours[1]);
+    let high = _mm256_permute2x128_si256::<0x31>(fours[0], fours[1]);
+    _mm256_add_epi32(low, high)
+}
