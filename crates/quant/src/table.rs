@@ -139,10 +139,7 @@ impl Quant {
     /// The type of activation rows where an op asks for finer ones (the logits): beside 8-bit
     /// weights, 8-bit activations would be the larger error.
     pub const fn fine_activations(self) -> DType {
-        match self {
-            Self::Q8_0 => DType::Q16_0,
-            other => other.activations(),
-        }
+        if matches!(self, Self::Q8_0) { DType::Q16_0 } else { self.activations() }
     }
 
     /// The name of a GGUF type id that exists but is not in the table, for an error message.

@@ -1,8 +1,8 @@
 //! `matmul`: activations times a transposed weight matrix, plus an optional bias.
 //!
-//! Formula: `y[r, n] = Σ_k x[r, k] · W[n, k] + b[n]`. Operand: x f32, q8_0, q8_k or q16_0 [R, K]; W is
-//! [N, K]. Output: f32 [R, N]. The operand's type decides the arithmetic (docs/numerics.md): f32 rows
-//! give a float dot over decoded weights, quantized rows an integer dot per block.
+//! Formula: `y[r, n] = Σ_k x[r, k] · W[n, k] + b[n]`. Operand: x f32, q8_0, q8_k or q16_0 [R, K]; W
+//! is [N, K]. Output: f32 [R, N]. The operand's type decides the arithmetic (docs/numerics.md): f32
+//! rows give a float dot over decoded weights, quantized rows an integer dot per block.
 
 use super::{OpDef, check};
 use crate::error::Error;

@@ -1,5 +1,6 @@
-//! Formats of 32 values a block, against `q8_0` activations (q8_0 weights also `q16_0`): `acc = fma(Σ w·x, d_w · d_x, acc)`,
-//! and for those with a minimum `acc = fma(Σ x, m_w · d_x, acc)` after it.
+//! Formats of 32 values a block, against `q8_0` activations (q8_0 weights also `q16_0`): `acc =
+//! fma(Σ w·x, d_w · d_x, acc)`, and for those with a minimum `acc = fma(Σ x, m_w · d_x, acc)` after
+//! it.
 
 use super::{Activations, IQ4_LEVELS, f16_at, int_dot};
 

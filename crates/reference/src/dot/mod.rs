@@ -2,7 +2,8 @@
 //! activation row.
 //!
 //! Weights are read by the layouts that minfer-quant documents, one file per family: blocks of 32
-//! meet `q8_0` or `q16_0` rows, super-blocks of 256 meet `q8_k` rows. Sums within a block are exact integers.
+//! meet `q8_0` or `q16_0` rows, super-blocks of 256 meet `q8_k` rows. Sums within a block are exact
+//! integers.
 
 mod blocks;
 mod super_blocks;

@@ -1,7 +1,7 @@
 //! `quantize_rows`: per block and with L = 127 (`q16_0`: 32767) `scale = max |x| / L`, `inverse = L
 //! / max |x|` (0 where that is not finite), `q = round_ties_even(x · inverse)`; a block with a NaN
-//! or an infinity has scale NaN and q = 0. In f64 mode the elements are rounded to f32 first: what is quantized is the same in
-//! both modes.
+//! or an infinity has scale NaN and q = 0. In f64 mode the elements are rounded to f32 first: what
+//! is quantized is the same in both modes.
 
 use minfer_quant::DType;
 
