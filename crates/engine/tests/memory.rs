@@ -51,6 +51,5 @@ fn memory_is_the_weights_and_little_more_and_stays_so() {
         }
         let last = resident();
         assert!(last <= first + 2 * MIB, "{file}: {} MiB, then {} MiB", first / MIB, last / MIB);
-        println!("{file}: {} MiB, after {requests} more requests {}", first / MIB, last / MIB);
     }
 }
