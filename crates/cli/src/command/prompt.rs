@@ -81,12 +81,18 @@ pub fn of_run(settings: &Settings, engine: &Engine) -> Result<Rendered> {
     if settings.on(&table::ESCAPE) {
         text = unescape(&text);
     }
+    // The newline that ends a file or a pipe is not part of what was asked.
+    let asked = text.strip_suffix('\n').unwrap_or(&text);
+    if asked.is_empty() {
+        return Err(usage(
+            "the prompt is empty: give it as PROMPT, with -f FILE, or on standard input",
+        ));
+    }
     if settings.on(&table::RAW) {
         return Ok(Rendered { pieces: vec![minfer_chat::Piece { text, trusted: true }] });
     }
     let chat = Chat::new(settings, engine)?;
-    // The newline that ends a file or a pipe is not part of what was asked.
-    let question = Message::new("user", text.strip_suffix('\n').unwrap_or(&text));
+    let question = Message::new("user", asked);
     chat.render(chat.system().into_iter().chain([question]).collect())
 }
 

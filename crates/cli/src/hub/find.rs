@@ -174,7 +174,13 @@ impl Hub {
     }
 
     fn no_file(&self, path: &Path) -> anyhow::Error {
-        let found = if path.is_dir() { "a folder, expected a file" } else { "no such file" };
+        let found = if path.is_dir() {
+            "a folder, expected a file"
+        } else if path.exists() {
+            "expected a file, found a device or a pipe"
+        } else {
+            "no such file"
+        };
         usage(format!("{}: {found}", path.display()))
     }
 

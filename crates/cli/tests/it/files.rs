@@ -29,6 +29,8 @@ fn synthetic(shell: &Shell, shape: &str, quant: &str) -> String {
 fn a_synthetic_model_is_inspected_explained_and_run() {
     let shell = Shell::new();
     let model = synthetic(&shell, "tiny-llama", "q4_k_m");
+    shell.bad(&["run", "-m", &model, ""], 2, &["the prompt is empty"]);
+    shell.bad(&["run", "-m", "/dev/null", "hi"], 2, &["found a device"]);
     let file = shell.json(&["inspect", &model, "--json"]);
     assert_eq!(file["metadata"]["general.architecture"], "llama");
     let tensors = file["tensors"].as_array().unwrap();
