@@ -31,10 +31,11 @@ pub(crate) enum Activations<'a> {
 impl<'a> Activations<'a> {
     /// Rows of type `ty` in `data`.
     pub(crate) fn new(ty: TensorType, data: &'a [u8]) -> Activations<'a> {
+        let planes = ty.dtype.planes(ty.cols).expect("verified: whole blocks");
         match ty.dtype {
-            DType::Q8_0 => Activations::Q8_0 { data, planes: Q8_0Row::planes(ty.cols) },
-            DType::Q8_K => Activations::Q8K { data, planes: Q8KRow::planes(ty.cols) },
-            DType::Q16_0 => Activations::Q16_0 { data, planes: Q16_0Row::planes(ty.cols) },
+            DType::Q8_0 => Activations::Q8_0 { data, planes },
+            DType::Q8_K => Activations::Q8K { data, planes },
+            DType::Q16_0 => Activations::Q16_0 { data, planes },
             DType::F32 | DType::F16 | DType::BF16 | DType::I32 => {
                 Activations::F32 { data: bytemuck::cast_slice(data), cols: ty.cols }
             }
@@ -77,6 +78,11 @@ pub(crate) struct Product<'a> {
     pub(crate) pairs: Pairs<'a>,
 }
 
+/// The bytes of a quantized row.
+fn record<'a>(data: &'a [u8], planes: &Planes, row: usize) -> &'a [u8] {
+    &data[row * planes.bytes()..][..planes.bytes()]
+}
+
 /// f32 that one worker needs as room for products with matrices of `cols` columns.
 pub(crate) fn room(cols: usize) -> usize {
     DECODED * cols
@@ -93,17 +99,17 @@ impl Product<'_> {
         match self.x {
             Activations::F32 { data, cols } => self.floats(data, cols, out, room),
             Activations::Q8_0 { data, planes } => self.integers(
-                |row| Q8_0Row::new(&planes, &data[row * planes.bytes()..][..planes.bytes()]),
+                |row| Q8_0Row::new(&planes, record(data, &planes, row)),
                 |rows, xs, acc| quant::dot8_q8_0(self.simd, self.matrix.quant, rows, xs, acc),
                 out,
             ),
             Activations::Q8K { data, planes } => self.integers(
-                |row| Q8KRow::new(&planes, &data[row * planes.bytes()..][..planes.bytes()]),
+                |row| Q8KRow::new(&planes, record(data, &planes, row)),
                 |rows, xs, acc| quant::dot8_q8_k(self.simd, self.matrix.quant, rows, xs, acc),
                 out,
             ),
             Activations::Q16_0 { data, planes } => self.integers(
-                |row| Q16_0Row::new(&planes, &data[row * planes.bytes()..][..planes.bytes()]),
+                |row| Q16_0Row::new(&planes, record(data, &planes, row)),
                 |rows, xs, acc| quant::q8_0::dot8_q16_0(self.simd, rows, xs, acc),
                 out,
             ),

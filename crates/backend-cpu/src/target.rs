@@ -42,11 +42,7 @@ impl Target for CpuTarget {
     }
 
     fn operand(&self, op: &Op, weight: &WeightDecl) -> DType {
-        if op.wants_fine_activations() {
-            weight.quant.fine_activations()
-        } else {
-            weight.quant.activations()
-        }
+        op.activations(weight.quant)
     }
 
     fn lower(&self, op: &Op, io: &Io<'_>) -> Result<Launch, Unsupported> {

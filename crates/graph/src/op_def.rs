@@ -1,5 +1,7 @@
 //! What every op says of itself, and what follows from it.
 
+use minfer_quant::{DType, Quant};
+
 use crate::error::Error;
 use crate::graph::{Tables, ValueId};
 use crate::op::{Op, OpKind, matmul};
@@ -126,9 +128,13 @@ impl Op {
         }
     }
 
-    /// Whether the op asks for finer activations than usual.
-    pub fn wants_fine_activations(&self) -> bool {
-        matches!(self, Op::Matmul(op) if op.fine)
+    /// The quantized type in which the op takes the activations that it multiplies by weights of
+    /// this format; f32 where there is none.
+    pub fn activations(&self, quant: Quant) -> DType {
+        match self {
+            Op::Matmul(op) if op.fine => quant.fine_activations(),
+            _other => quant.activations(),
+        }
     }
 
     /// For an op whose operand `input` is multiplied by quantized weights: those weights. A device

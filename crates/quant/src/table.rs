@@ -142,6 +142,11 @@ impl Quant {
         if matches!(self, Self::Q8_0) { DType::Q16_0 } else { self.activations() }
     }
 
+    /// Whether weights of this format can be multiplied by activation rows of a type.
+    pub fn takes(self, dtype: DType) -> bool {
+        [DType::F32, self.activations(), self.fine_activations()].contains(&dtype)
+    }
+
     /// The name of a GGUF type id that exists but is not in the table, for an error message.
     pub const fn unsupported_name(id: u32) -> Option<&'static str> {
         Some(match id {

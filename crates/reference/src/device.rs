@@ -192,13 +192,11 @@ impl Reference {
         for (index, ty) in io.inputs.iter().enumerate() {
             for id in op.matmul_weights(index) {
                 let weight = io.tables.weight(id);
-                let takes = weight.quant.activations();
-                let known = [DType::F32, takes, weight.quant.fine_activations()];
-                if !known.contains(&ty.dtype) {
+                if !weight.quant.takes(ty.dtype) {
                     return Err(Unsupported::because(format!(
                         "{} weights take {} activations, found {}",
                         weight.quant.name(),
-                        takes.name(),
+                        weight.quant.activations().name(),
                         ty.dtype.name()
                     )));
                 }
@@ -226,11 +224,7 @@ impl Target for Reference {
     }
 
     fn operand(&self, op: &Op, weight: &WeightDecl) -> DType {
-        match (self.operands, op.wants_fine_activations()) {
-            (false, _) => DType::F32,
-            (true, false) => weight.quant.activations(),
-            (true, true) => weight.quant.fine_activations(),
-        }
+        if self.operands { op.activations(weight.quant) } else { DType::F32 }
     }
 
     fn lower(&self, op: &Op, io: &Io<'_>) -> Result<Launch, Unsupported> {

@@ -48,8 +48,7 @@ pub(super) fn check(io: &Io<'_>, member: &Member, x: TensorType) -> Result<(), U
         let layout = io.layout(member.weight).name();
         return Err(Unsupported::because(format!("{} is laid out as {layout}", weight.name)));
     }
-    let known = [DType::F32, weight.quant.activations(), weight.quant.fine_activations()];
-    if !known.contains(&x.dtype) {
+    if !weight.quant.takes(x.dtype) {
         let pair = pair(weight, x);
         return Err(Unsupported::because(format!("no dot product of {pair}")));
     }

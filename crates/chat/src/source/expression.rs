@@ -97,19 +97,11 @@ type Read<'s> = fn(&mut Guard<'s>) -> Result<Part, Refusal>;
 
 impl<'s> Guard<'s> {
     /// Writes a filter behind a part.
-    pub(super) fn wrap(&mut self, part: Part, filter: &str) {
-        let (simple, close) = match filter {
-            OWN => ("|__own)", ")|__own)"),
-            HOLD => ("|__hold)", ")|__hold)"),
-            PAY => ("|__pay)", ")|__pay)"),
-            _ => ("|__pay_text)", ")|__pay_text)"),
-        };
-        if part.is_simple {
-            self.insert(part.from, "(");
-            self.insert(part.to, simple);
-        } else {
-            self.insert(part.from, "((");
-            self.insert(part.to, close);
+    pub(super) fn wrap(&mut self, part: Part, filter: &'static str) {
+        let (open, close) = if part.is_simple { ("(", "|") } else { ("((", ")|") };
+        self.insert(part.from, open);
+        for text in [close, filter, ")"] {
+            self.insert(part.to, text);
         }
     }
 

@@ -281,7 +281,8 @@ impl<'s> Guard<'s> {
             if self.skip("|") {
                 let chain = self.filter_chain()?;
                 if is_attribute {
-                    self.insert(chain.to, "|__hold");
+                    self.insert(chain.to, "|");
+                    self.insert(chain.to, HOLD);
                 }
             }
             return Ok(true);

@@ -16,9 +16,7 @@ const OUTPUTS: [usize; 12] = [1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 33, 65];
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &quant in Quant::ALL {
-        let mut operands = vec![DType::F32, quant.activations(), quant.fine_activations()];
-        operands.dedup();
-        for operand in operands {
+        for operand in DType::ALL.iter().copied().filter(|dtype| quant.takes(*dtype)) {
             let wide = if quant.block_len() == 1 { 100 } else { 2 * quant.block_len() };
             cases.extend(ROWS.map(|rows| case(quant, operand, [rows, 19, wide], false)));
             cases.extend(OUTPUTS.map(|outputs| case(quant, operand, [1, outputs, wide], true)));

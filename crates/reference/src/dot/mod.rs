@@ -43,7 +43,7 @@ impl Unpacked {
         })
     }
 
-    /// The dot product with an activation row of the format's type ([`Quant::activations`]).
+    /// The dot product with an activation row of a type that the format takes.
     pub(crate) fn dot(&self, x: &Activations) -> f32 {
         match self {
             Unpacked::Blocks(weights) => blocks::dot(weights, x),

@@ -1,6 +1,6 @@
 //! Activation rows as dot products read them, and what the formats' plain forms share.
 
-use minfer_quant::{DType, Planes};
+use minfer_quant::Planes;
 
 use crate::simd::{Rows8, Sums};
 
@@ -46,11 +46,6 @@ impl<'a> Q16_0Row<'a> {
         Q16_0Row { q: bytemuck::cast_slice(q), scales: bytemuck::cast_slice(scales) }
     }
 
-    /// Planes of a row of `cols` values.
-    pub(crate) fn planes(cols: usize) -> Planes {
-        DType::Q16_0.planes(cols).expect("verified: whole blocks")
-    }
-
     /// Whether all planes have `blocks` blocks.
     pub(crate) fn is_whole(&self, blocks: usize) -> bool {
         self.q.len() == blocks && self.scales.len() == blocks
@@ -67,11 +62,6 @@ impl<'a> Q8_0Row<'a> {
             scales: bytemuck::cast_slice(scales),
             sums: bytemuck::cast_slice(sums),
         }
-    }
-
-    /// Planes of a row of `cols` values.
-    pub(crate) fn planes(cols: usize) -> Planes {
-        DType::Q8_0.planes(cols).expect("verified: whole blocks")
     }
 
     /// Whether all planes have `blocks` blocks.
@@ -125,11 +115,6 @@ impl<'a> Q8KRow<'a> {
             scales: bytemuck::cast_slice(scales),
             sums: bytemuck::cast_slice(sums),
         }
-    }
-
-    /// Planes of a row of `cols` values.
-    pub(crate) fn planes(cols: usize) -> Planes {
-        DType::Q8_K.planes(cols).expect("verified: whole blocks")
     }
 
     /// Whether all planes have `blocks` blocks.
