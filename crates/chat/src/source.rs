@@ -1,120 +1,51 @@
-//! Template source to what the engine reads: two things of Jinja2 as Hugging Face sets it up that
-//! the engine lacks.
+//! Template source to what the engine reads. It is read once, by the engine's own grammar, and
+//! written out with three sorts of changes; all else stays, comments and raw blocks with it.
+//!
+//! Two things of Jinja2 as Hugging Face sets it up the engine lacks:
 //!
 //! - `{% generation %}` blocks mark what an assistant wrote, for training. They become plain
 //!   scopes, so that their whitespace control (`{%-`, `-%}`) works on.
 //! - `a|safe + b` makes markup, which escapes `b` for HTML even where nothing else is escaped. The
 //!   escape is written out; other uses of `safe` change nothing.
 //!
-//! Everything else is passed on as it is. [`bounded`] comes after: it writes in what the engine
-//! leaves unbounded.
+//! Some things the engine leaves unbounded. It compiles and drops a long chain of operators by
+//! recursion, and some of its operators give lists that are made up only when something walks them,
+//! outside of its fuel. So too deep a syntax is refused, and filters (`python::held` defines them)
+//! are written around
+//!
+//! - sums, products and slices that may be lists, to make them up at once ([`OWN`]);
+//! - lists and objects written out, to bound how deep they nest ([`HOLD`]);
+//! - operands of comparisons and of `in`, keys, and what is cut out of a string, to pay for their
+//!   size first ([`PAY`]), and so operands of `~` ([`PAY_TEXT`]).
+//!
+//! Filters cannot be renamed by a template, and a constant is not folded through one. What is
+//! certainly a small constant stays as it is, so that an ordinary template gets few of them.
 
 mod expression;
-mod guard;
 mod lexer;
+mod rewrite;
 
 use std::collections::HashSet;
 
-pub(crate) use guard::{HOLD, OWN, PAY, PAY_TEXT, bounded};
+use crate::Error;
 
-/// The filter that escapes as MarkupSafe does; no template has a name like it.
+/// Escapes as MarkupSafe does. No template has a filter of this name, nor of those below.
 pub(crate) const ESCAPE: &str = "__escape_for_markup";
+/// Makes a list of what the engine would make up on the way.
+pub(crate) const OWN: &str = "__own";
+/// [`OWN`] all the way down, to a bounded depth.
+pub(crate) const HOLD: &str = "__hold";
+/// Pays for a comparison.
+pub(crate) const PAY: &str = "__pay";
+/// Pays for writing a value out as text.
+pub(crate) const PAY_TEXT: &str = "__pay_text";
 
-/// The source with both rewritten.
-pub(crate) fn for_engine(source: &str) -> String {
-    let mut out = String::with_capacity(source.len());
-    let mut rest = source;
-    while let Some(at) = rest
-        .match_indices('{')
-        .map(|(at, _)| at)
-        .find(|&at| rest[at + 1..].starts_with(['%', '#', '{']))
-    {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let (close, rewrite): (_, fn(&str) -> Option<String>) = match rest.as_bytes().get(1) {
-            Some(b'#') => ("#}", |_| None),
-            Some(b'%') => ("%}", scope),
-            _ => ("}}", markup),
-        };
-        let end = rest.find(close).map_or(rest.len(), |end| end + close.len());
-        let tag = &rest[..end];
-        match rewrite(tag) {
-            Some(new) => out.push_str(&new),
-            None => out.push_str(tag),
-        }
-        rest = &rest[end..];
-    }
-    out.push_str(rest);
-    out
-}
-
-/// A print tag whose sum has a safe operand, with the other operands escaped; `None` for any other,
-/// and for sums that are a part of something else.
-fn markup(tag: &str) -> Option<String> {
-    let inner = tag.strip_prefix("{{")?.strip_suffix("}}")?;
-    let expression = inner.trim_start_matches(['-', '+']).trim_end_matches(['-', '+']);
-    let is_safe = |operand: &str| {
-        let before = operand.trim_end().strip_suffix("safe").map(str::trim_end);
-        before.is_some_and(|before| before.ends_with('|'))
-    };
-    let operands = operands(expression)?;
-    if operands.len() < 2 || !operands.iter().any(|operand| is_safe(operand)) {
-        return None;
-    }
-    let sum: Vec<String> = operands
-        .into_iter()
-        .map(
-            |operand| {
-                if is_safe(operand) { operand.into() } else { format!("({operand})|{ESCAPE}") }
-            },
-        )
-        .collect();
-    Some(tag.replacen(expression, &sum.join("+"), 1))
-}
-
-/// What stands between the `+` of a sum; `None` if it has operators that bind less tightly.
-fn operands(expression: &str) -> Option<Vec<&str>> {
-    let mut found = Vec::new();
-    let (mut start, mut depth, mut quote) = (0, 0_usize, None);
-    let mut chars = expression.char_indices();
-    while let Some((at, c)) = chars.next() {
-        match (quote, c) {
-            (Some(_), '\\') => drop(chars.next()),
-            (Some(open), c) => quote = (c != open).then_some(open),
-            (None, '"' | '\'') => quote = Some(c),
-            (None, '(' | '[' | '{') => depth += 1,
-            (None, ')' | ']' | '}') => depth = depth.checked_sub(1)?,
-            (None, '+') if depth == 0 => {
-                found.push(&expression[start..at]);
-                start = at + 1;
-            }
-            (None, '~' | '-' | '<' | '>' | '=' | '!') if depth == 0 => return None,
-            (None, ' ') if depth == 0 => {
-                let word = expression[at + 1..].split(' ').next();
-                let looser = ["if", "else", "and", "or", "not", "in", "is"];
-                if word.is_some_and(|word| looser.contains(&word)) {
-                    return None;
-                }
-            }
-            (None, _) => {}
-        }
-    }
-    found.push(&expression[start..]);
-    Some(found)
-}
-
-/// The tag to write for a generation tag; `None` for any other.
-fn scope(tag: &str) -> Option<String> {
-    let inner = tag.strip_prefix("{%")?.strip_suffix("%}")?;
-    let word = inner.trim_start_matches(['-', '+']).trim_end_matches(['-', '+']).trim();
-    let new = match word {
-        "generation" => "with _=none",
-        "endgeneration" => "endwith",
-        _ => return None,
-    };
-    let open = &inner[..inner.len() - inner.trim_start_matches(['-', '+']).len()];
-    let close = &inner[inner.trim_end_matches(['-', '+']).len()..];
-    Some(format!("{{%{open} {new} {close}%}}"))
+/// The source for the engine.
+///
+/// # Errors
+/// [`Error::Syntax`], and [`Error::SyntaxTooDeep`] past `depth` levels.
+pub(crate) fn for_engine(source: &str, depth: usize) -> Result<String, Error> {
+    rewrite::rewrite(source, depth).map_err(|refusal| refusal.explain(source, depth))
 }
 
 /// Words and quoted strings of the source: what the template may compare a value with.

@@ -72,8 +72,8 @@ impl Template {
             return Err(Error::SourceTooLong { bytes, limit });
         }
         let mut environment = python::environment();
-        let bounded = source::bounded(&source::for_engine(source), limits.syntax_depth)?;
-        environment.add_template_owned(NAME, bounded).map_err(|error| Error::Syntax {
+        let rewritten = source::for_engine(source, limits.syntax_depth)?;
+        environment.add_template_owned(NAME, rewritten).map_err(|error| Error::Syntax {
             line: error.line().unwrap_or(1),
             message: error.detail().map_or_else(|| error.kind().to_string(), str::to_owned),
         })?;

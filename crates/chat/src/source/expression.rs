@@ -1,7 +1,8 @@
-//! Expressions: the engine's grammar once more, with what `guard` writes around its parts.
+//! Expressions: the engine's grammar once more, with the filters that are written around its parts.
 
-use super::guard::{Guard, HOLD, OWN, PAY, PAY_TEXT, Refusal, unexpected};
 use super::lexer::{Kind, Token};
+use super::rewrite::{Refusal, Rewriter, unexpected};
+use super::{ESCAPE, HOLD, OWN, PAY, PAY_TEXT};
 
 /// Longest constant, in bytes, that costs nothing worth paying for.
 const BRIEF_BYTES: usize = 256;
@@ -30,6 +31,10 @@ const TEXT_FILTERS: [&str; 16] = [
     "float",
 ];
 
+/// Filters that make markup, and those that leave markup what it is.
+const MARKUP_FILTERS: [&str; 3] = ["safe", "escape", "e"];
+const MARKUP_KEEPERS: [&str; 5] = ["trim", "string", "upper", "lower", "capitalize"];
+
 /// What the engine's `loop`, a name that nothing else may take, counts.
 const LOOP_COUNTS: [&str; 8] =
     ["index", "index0", "revindex", "revindex0", "length", "first", "last", "depth"];
@@ -51,6 +56,8 @@ pub(super) struct Part {
     is_number: bool,
     /// Whether it is a literal text or number.
     is_literal: bool,
+    /// Whether it is certainly markup, which escapes what is added to it.
+    is_markup: bool,
 }
 
 impl Part {
@@ -65,6 +72,7 @@ impl Part {
             is_brief: false,
             is_number: false,
             is_literal: false,
+            is_markup: false,
         }
     }
 
@@ -93,9 +101,9 @@ impl Part {
     }
 }
 
-type Read<'s> = fn(&mut Guard<'s>) -> Result<Part, Refusal>;
+type Read<'s> = fn(&mut Rewriter<'s>) -> Result<Part, Refusal>;
 
-impl<'s> Guard<'s> {
+impl<'s> Rewriter<'s> {
     /// Writes a filter behind a part.
     pub(super) fn wrap(&mut self, part: Part, filter: &'static str) {
         let (open, close) = if part.is_simple { ("(", "|") } else { ("((", ")|") };
@@ -110,8 +118,9 @@ impl<'s> Guard<'s> {
         let depth = self.check(1 + left.depth.max(right.depth))?;
         let may_be_list = left.may_be_list || right.may_be_list;
         let is_brief = left.is_brief && right.is_brief;
+        let is_markup = left.is_markup && right.is_markup;
         let (from, to) = (left.from, right.to);
-        let whole = Part { depth, may_be_list, is_brief, ..Part::new(from, to) };
+        let whole = Part { depth, may_be_list, is_brief, is_markup, ..Part::new(from, to) };
         Ok(Part { is_simple: false, ..whole })
     }
 
@@ -124,7 +133,7 @@ impl<'s> Guard<'s> {
     }
 
     pub(super) fn expression(&mut self) -> Result<Part, Refusal> {
-        self.deeper(Guard::conditional)
+        self.deeper(Rewriter::conditional)
     }
 
     fn conditional(&mut self) -> Result<Part, Refusal> {
@@ -142,11 +151,11 @@ impl<'s> Guard<'s> {
     }
 
     pub(super) fn disjunction(&mut self) -> Result<Part, Refusal> {
-        self.chain(Guard::conjunction, "or")
+        self.chain(Rewriter::conjunction, "or")
     }
 
     fn conjunction(&mut self) -> Result<Part, Refusal> {
-        self.chain(Guard::negation, "and")
+        self.chain(Rewriter::negation, "and")
     }
 
     fn chain(&mut self, read: Read<'s>, sign: &str) -> Result<Part, Refusal> {
@@ -163,7 +172,7 @@ impl<'s> Guard<'s> {
         if !self.skip("not") {
             return self.comparison();
         }
-        let operand = self.deeper(Guard::negation)?;
+        let operand = self.deeper(Rewriter::negation)?;
         let depth = self.check(operand.depth + 1)?;
         Ok(Part { from, depth, is_simple: false, ..operand.truth() })
     }
@@ -205,26 +214,36 @@ impl<'s> Guard<'s> {
 
     fn sum(&mut self) -> Result<Part, Refusal> {
         let mut whole = self.concatenation()?;
-        let (mut ends, mut is_list) = (Vec::new(), whole.may_be_list);
+        let mut operands = vec![whole];
+        let (mut is_list, mut is_markup) = (whole.may_be_list, whole.is_markup);
         // A number goes with numbers only.
         let mut is_number = whole.is_number;
         while self.is_next("+") || self.is_next("-") {
             let is_difference = self.take()?.text == "-";
             let operand = self.concatenation()?;
-            if ends.len() < OPERANDS_MAX {
+            if operands.len() <= OPERANDS_MAX {
                 is_list &= operand.may_be_list && !is_difference;
             }
             is_number |= operand.is_number || is_difference;
+            is_markup |= operand.is_markup;
             whole = self.join(whole, operand)?.text();
-            ends.push(whole.to);
+            operands.push(operand);
         }
-        let Some(&last) = ends.last() else { return Ok(whole) };
+        if operands.len() == 1 {
+            return Ok(whole);
+        }
+        if is_markup {
+            for operand in operands.into_iter().filter(|operand| !operand.is_markup) {
+                self.wrap(operand, ESCAPE);
+            }
+            return Ok(Part { is_markup, ..whole });
+        }
         if !is_list {
             return Ok(if is_number { whole.number() } else { whole });
         }
-        for end in ends.into_iter().skip(OPERANDS_MAX - 2).step_by(OPERANDS_MAX - 1) {
-            if end != last {
-                self.wrap(Part { to: end, ..whole }, OWN);
+        for operand in operands.iter().skip(OPERANDS_MAX - 1).step_by(OPERANDS_MAX - 1) {
+            if operand.to != whole.to {
+                self.wrap(Part { to: operand.to, ..whole }, OWN);
             }
         }
         self.wrap(whole, OWN);
@@ -272,7 +291,7 @@ impl<'s> Guard<'s> {
     }
 
     fn power(&mut self) -> Result<Part, Refusal> {
-        let whole = self.chain(Guard::unary, "**")?;
+        let whole = self.chain(Rewriter::unary, "**")?;
         Ok(if whole.is_simple { whole } else { whole.number() })
     }
 
@@ -293,10 +312,10 @@ impl<'s> Guard<'s> {
     fn unfiltered(&mut self) -> Result<Part, Refusal> {
         let from = self.peek().map_or(0, |token| token.at);
         if !self.skip("-") {
-            let primary = self.deeper(Guard::primary)?;
+            let primary = self.deeper(Rewriter::primary)?;
             return self.postfix(primary);
         }
-        let operand = self.deeper(Guard::unfiltered)?;
+        let operand = self.deeper(Rewriter::unfiltered)?;
         let depth = self.check(operand.depth + 1)?;
         let is_literal = operand.is_literal;
         Ok(Part { from, depth, is_literal, ..operand.number() })
@@ -407,7 +426,10 @@ impl<'s> Guard<'s> {
         let depth = self.check(1 + value.depth.max(depth))?;
         let whole = Part { to: self.last_end(), depth, is_simple: true, ..*value };
         let is_text = TEXT_FILTERS.contains(&name.text);
-        *value = if is_text { whole.text() } else { whole.unknown() };
+        let is_markup = MARKUP_FILTERS.contains(&name.text)
+            || value.is_markup && MARKUP_KEEPERS.contains(&name.text);
+        let filtered = if is_text { whole.text() } else { whole.unknown() };
+        *value = Part { is_markup, ..filtered };
         Ok(())
     }
 
@@ -422,10 +444,10 @@ impl<'s> Guard<'s> {
             Kind::Text | Kind::Number => true,
             Kind::Sign => matches!(token.text, "+" | "-" | "[" | "{"),
         }) {
-            let before = self.inserted();
+            let before = self.edited();
             let argument = self.unfiltered()?;
             depth = argument.depth;
-            if self.inserted() > before {
+            if self.edited() > before {
                 self.insert(argument.from, "(");
                 self.insert(argument.to, ")");
             }

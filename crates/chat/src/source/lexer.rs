@@ -1,7 +1,7 @@
 //! The tags of a template and their tokens, cut exactly as the engine cuts them: what this lexer
 //! takes for text, the engine must not take for code.
 
-use super::guard::Refusal;
+use super::rewrite::Refusal;
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

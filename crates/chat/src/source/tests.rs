@@ -5,33 +5,79 @@ use proptest::prelude::*;
 use super::*;
 use crate::Error;
 
-#[test]
-fn generation_blocks_become_scopes() {
-    let source = "{%- generation -%}a{% endgeneration %}{# {% generation %} #}{% if a %}";
-    let expected = "{%- with _=none -%}a{% endwith %}{# {% generation %} #}{% if a %}";
-    assert_eq!(for_engine(source), expected);
-    assert_eq!(for_engine("{% generation"), "{% generation");
-    assert_eq!(for_engine("a { b"), "a { b");
+/// Deepest syntax in these tests, as by default.
+const DEPTH: usize = 250;
+
+fn written(source: &str) -> String {
+    for_engine(source, DEPTH).unwrap_or_else(|error| panic!("{source}: {error}"))
 }
 
 #[test]
-fn sums_with_a_safe_operand_escape_the_others() {
-    let escaped = |operand: &str| format!("({operand})|{ESCAPE}");
-    assert_eq!(
-        for_engine("{{- '+'|safe + t['+'] | tojson() + x -}}"),
-        format!("{{{{- '+'|safe +{}+{}}}}}", escaped(" t['+'] | tojson() "), escaped(" x "))
-            .replace(")|__escape_for_markup}}", ")|__escape_for_markup-}}"),
-    );
-    for same in [
-        "{{ a + b }}",
-        "{{ a ~ (b | safe) ~ c }}",
-        "{{ a|safe + b if c else d }}",
-        "{{ a|safe }}",
-        "{{ unsafe + b }}",
-        "{{ 'a|safe' + b }}",
-        "{{ a) + b|safe }}",
+fn generation_blocks_become_scopes() {
+    for (source, expected) in [
+        ("{% generation %}a{% endgeneration %}", "{% with _=none %}a{% endwith %}"),
+        ("{%- generation -%}a{%+ endgeneration+%}", "{%- with _=none -%}a{%+ endwith+%}"),
+        ("{%\ngeneration\n%}{%endgeneration%}", "{%\nwith _=none\n%}{%endwith%}"),
+        (
+            "{# {% raw %} #}{%generation%}{%endgeneration%}",
+            "{# {% raw %} #}{%with _=none%}{%endwith%}",
+        ),
+        (
+            "{% raw %}{# {% endraw %}{%generation%}{%endgeneration%}",
+            "{% raw %}{# {% endraw %}{%with _=none%}{%endwith%}",
+        ),
     ] {
-        assert_eq!(for_engine(same), same);
+        assert_eq!(written(source), expected);
+    }
+    for source in [
+        "{% generation",
+        "{% generation a %}{% endgeneration %}",
+        "{% generation %}{% endwith %}",
+        "{% with a = 1 %}{% endgeneration %}",
+    ] {
+        assert!(
+            matches!(for_engine(source, DEPTH), Err(Error::Syntax { line: 1, .. })),
+            "{source}"
+        );
+    }
+}
+
+#[test]
+fn raw_blocks_comments_and_strings_stay_as_they_are() {
+    for same in [
+        "a { b",
+        "{% raw %}{% generation %}{{ a|safe + b }}{% endgeneration %}{% endraw %}",
+        "{%- raw -%}{% generation %}{%+ endraw -%}",
+        "{% raw %}{# {% endraw %}{{ a }}{% raw %}#}{{ a|safe + b }}{% endraw %}",
+        "{# {% generation %}{{ a|safe + b }} #}",
+        "{#- {% raw %}{% generation %} -#}{{ a }}",
+        "{{ '{% generation %}' ~ \"{{ a|safe + b }}\" }}",
+        "{{ '}}' ~ '{{ a|safe + b }}' }}",
+    ] {
+        assert_eq!(written(same), same);
+    }
+}
+
+#[test]
+fn sums_with_markup_escape_the_other_operands() {
+    for (sum, expected) in [
+        ("'+'|safe + t['+'] | tojson() + x", "'+'|safe + (t['+'] | tojson()|E) + (x|E)"),
+        ("x + a | safe", "(x|E) + a | safe"),
+        ("a|e + x", "a|e + (x|E)"),
+        ("a|escape|upper + b|e", "a|escape|upper + b|e"),
+        ("(a|safe) + 'b' ~ c|safe", "(a|safe) + (('b' ~ c|safe)|E)"),
+        ("(a|safe + b|safe) + x", "(a|safe + b|safe) + (x|E)"),
+        ("(a|safe or b|e) + x", "(a|safe or b|e) + (x|E)"),
+        ("(a|safe if b else c) + b|e", "((a|safe if b else c)|E) + b|e"),
+        ("a|safe|tojson + b|safe", "(a|safe|tojson|E) + b|safe"),
+    ] {
+        let expected = expected.replace("|E)", &format!("|{ESCAPE})"));
+        for around in ["{{- SUM -}}", "{% set y = SUM %}", "{{ f(SUM) if x else y }}"] {
+            assert_eq!(written(&around.replace("SUM", sum)), around.replace("SUM", &expected));
+        }
+    }
+    for same in ["{{ 'a' + 'b' }}", "{{ a|safe ~ 'b' }}", "{{ a|safe }}", "{{ 'a|safe' + 'b' }}"] {
+        assert_eq!(written(same), same);
     }
 }
 
@@ -142,6 +188,8 @@ const PIECES: &[&str] = &[
     "in",
     "eq",
     "|upper",
+    "|safe",
+    "|e",
     "|join(',')",
     "|default(1)",
     "|length",
@@ -167,7 +215,7 @@ fn plain_engine() -> Environment<'static> {
     let mut engine = Environment::new();
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     engine.set_syntax(syntax.expect("the usual delimiters"));
-    for filter in [OWN, HOLD, PAY, PAY_TEXT] {
+    for filter in [ESCAPE, OWN, HOLD, PAY, PAY_TEXT] {
         engine.add_filter(filter, |value: minijinja::Value| value);
     }
     engine.set_fuel(Some(10_000));
@@ -180,11 +228,11 @@ fn render(source: &str) -> Result<String, String> {
     plain_engine().render_str(source, context).map_err(|error| error.to_string())
 }
 
-/// Whether bounds change neither what a source means nor whether it has a meaning.
+/// Whether what is written in changes neither what a source means nor whether it has a meaning.
 fn is_unchanged(source: &str) -> Result<(), String> {
     let parsed = plain_engine().template_from_str(source).map(drop);
-    let bounded = match bounded(source, 250) {
-        Ok(bounded) => bounded,
+    let rewritten = match for_engine(source, DEPTH) {
+        Ok(rewritten) => rewritten,
         // The engine takes the word for a name where it stands for nothing else.
         Err(Error::Syntax { message, .. }) if message.starts_with("unexpected `not`") => {
             return Ok(());
@@ -192,10 +240,10 @@ fn is_unchanged(source: &str) -> Result<(), String> {
         Err(Error::Syntax { message, .. }) if parsed.is_ok() => return Err(message),
         Err(_) => return Ok(()),
     };
-    match (render(source), render(&bounded)) {
+    match (render(source), render(&rewritten)) {
         (Ok(plain), Ok(same)) if plain == same => Ok(()),
         (Err(_), Err(_)) => Ok(()),
-        (plain, other) => Err(format!("{plain:?} became {other:?} in {bounded}")),
+        (plain, other) => Err(format!("{plain:?} became {other:?} in {rewritten}")),
     }
 }
 
@@ -207,7 +255,7 @@ proptest! {
     })]
 
     #[test]
-    fn bounds_change_no_meaning(
+    fn what_is_written_in_changes_no_meaning(
         pieces in prop::collection::vec(prop::sample::select(PIECES), 1..14),
         prints in any::<bool>(),
     ) {

@@ -1,31 +1,11 @@
-//! What the engine leaves unbounded, bounded in the source: the depth of the syntax, and the
-//! operators whose results or operands nothing has paid for.
-//!
-//! The engine compiles and drops a long chain of operators by recursion, and some of its operators
-//! give lists that are made up only when something walks them, outside of its fuel. So the source
-//! is read once more here. Too deep a syntax is refused; the rest is written out with four filters
-//! ([`OWN`], [`HOLD`], [`PAY`], [`PAY_TEXT`]; `python::held` defines them) around
-//!
-//! - sums, products and slices that may be lists, to make them up at once;
-//! - lists and objects written out, to bound how deep they nest;
-//! - operands of comparisons, of `in` and of `~`, keys, and what is cut out of a string, to pay for
-//!   their size first.
-//!
-//! Filters cannot be renamed by a template, and a constant is not folded through one. What is
-//! certainly a small constant stays as it is, so that an ordinary template gets few of them.
+//! Statements, by the engine's grammar, and what is changed in the source on the way.
 
+use std::ops::Range;
+
+use super::HOLD;
 use super::expression::Part;
 use super::lexer::{Kind, Lexer, Tag, Token};
 use crate::Error;
-
-/// Makes a list of what the engine would make up on the way.
-pub(crate) const OWN: &str = "__own";
-/// [`OWN`] all the way down, to a bounded depth.
-pub(crate) const HOLD: &str = "__hold";
-/// Pays for a comparison.
-pub(crate) const PAY: &str = "__pay";
-/// Pays for writing a value out as text.
-pub(crate) const PAY_TEXT: &str = "__pay_text";
 
 /// Why a source is not passed on.
 #[derive(Debug, Clone)]
@@ -39,7 +19,7 @@ impl Refusal {
         Refusal::Syntax { at, message: message.into() }
     }
 
-    fn explain(self, source: &str, limit: usize) -> Error {
+    pub(super) fn explain(self, source: &str, limit: usize) -> Error {
         let line = |at: usize| 1 + source[..at].matches('\n').count();
         match self {
             Refusal::Syntax { at, message } => Error::Syntax { line: line(at), message },
@@ -48,33 +28,29 @@ impl Refusal {
     }
 }
 
-/// The source with bounds written in.
+/// The source with its tags rewritten.
 ///
 /// # Errors
-/// [`Error::Syntax`], and [`Error::SyntaxTooDeep`] past `depth` levels.
-pub(crate) fn bounded(source: &str, depth: usize) -> Result<String, Error> {
-    let mut guard = Guard::new(depth);
+/// Where a tag does not parse, or is deeper than `limit` levels.
+pub(super) fn rewrite(source: &str, limit: usize) -> Result<String, Refusal> {
+    let mut rewriter = Rewriter::new(limit);
     let mut lexer = Lexer::new(source);
-    let mut read = || {
-        while let Some(tag) = lexer.next_tag()? {
-            guard.tag(tag)?;
-        }
-        Ok(())
-    };
-    read().map_err(|refusal: Refusal| refusal.explain(source, depth))?;
-    Ok(guard.write(source))
+    while let Some(tag) = lexer.next_tag()? {
+        rewriter.tag(tag)?;
+    }
+    Ok(rewriter.write(source))
 }
 
-/// Reads tags and notes what to write between their tokens.
-pub(super) struct Guard<'s> {
+/// Reads tags and notes what to write between and instead of their tokens.
+pub(super) struct Rewriter<'s> {
     limit: usize,
     tokens: Vec<Token<'s>>,
     next: usize,
     /// Where the tag ends.
     end: usize,
-    /// What to insert where. At one place everything is of one kind: opening brackets, or what
-    /// closes them, the inner first.
-    inserts: Vec<(usize, &'static str)>,
+    /// What to write where. At one place everything is of one kind: opening brackets, or what
+    /// closes them, the inner first, or a word instead of another.
+    edits: Vec<(Range<usize>, &'static str)>,
     /// Open statements, and how many levels each stands for.
     open: Vec<(&'s str, usize)>,
     /// Levels of all open statements.
@@ -83,14 +59,14 @@ pub(super) struct Guard<'s> {
     pub(super) level: usize,
 }
 
-impl<'s> Guard<'s> {
-    fn new(limit: usize) -> Guard<'s> {
-        Guard {
+impl<'s> Rewriter<'s> {
+    fn new(limit: usize) -> Rewriter<'s> {
+        Rewriter {
             limit,
             tokens: Vec::new(),
             next: 0,
             end: 0,
-            inserts: Vec::new(),
+            edits: Vec::new(),
             open: Vec::new(),
             nesting: 0,
             level: 0,
@@ -98,26 +74,30 @@ impl<'s> Guard<'s> {
     }
 
     fn write(mut self, source: &str) -> String {
-        self.inserts.sort_by_key(|(at, _)| *at);
-        let added: usize = self.inserts.iter().map(|(_, text)| text.len()).sum();
+        self.edits.sort_by_key(|(place, _)| place.start);
+        let added: usize = self.edits.iter().map(|(_, text)| text.len()).sum();
         let mut out = String::with_capacity(source.len() + added);
         let mut from = 0;
-        for (at, text) in self.inserts {
-            out.push_str(&source[from..at]);
+        for (place, text) in self.edits {
+            out.push_str(&source[from..place.start]);
             out.push_str(text);
-            from = at;
+            from = place.end;
         }
         out.push_str(&source[from..]);
         out
     }
 
     pub(super) fn insert(&mut self, at: usize, text: &'static str) {
-        self.inserts.push((at, text));
+        self.edits.push((at..at, text));
     }
 
-    /// How much has been inserted so far.
-    pub(super) fn inserted(&self) -> usize {
-        self.inserts.len()
+    fn replace(&mut self, token: Token<'s>, text: &'static str) {
+        self.edits.push((token.at..token.end(), text));
+    }
+
+    /// How many places have been changed so far.
+    pub(super) fn edited(&self) -> usize {
+        self.edits.len()
     }
 
     pub(super) fn peek(&self) -> Option<Token<'s>> {
@@ -200,6 +180,7 @@ impl<'s> Guard<'s> {
             "set" if !self.set()? => return Ok(()),
             "set" => {}
             "with" => self.with()?,
+            "generation" => self.replace(keyword, "with _=none"),
             "macro" => {
                 self.expect_name()?;
                 self.expect("(")?;
@@ -226,6 +207,9 @@ impl<'s> Guard<'s> {
                 };
                 let top = self.open.pop().filter(|(opener, _)| *opener == closed);
                 self.nesting -= top.ok_or(unexpected(keyword, "a statement"))?.1;
+                if closed == "generation" {
+                    self.replace(keyword, "endwith");
+                }
                 return self.names();
             }
         }
