@@ -64,6 +64,7 @@ macro_rules! quants {
                 match self { $( Self::$variant => DType::$activations, )* }
             }
 
+            #[inline(always)]
             fn decode_blocks(self, bytes: &[u8], out: &mut [f32]) {
                 match self {
                     $( Self::$variant => each_block(bytes, out, format::$file::decode), )*
@@ -199,6 +200,9 @@ impl Quant {
     /// # Errors
     /// [`Error::RowLength`] or [`Error::ByteLength`] when the two lengths do not belong together;
     /// nothing is written then. Every bit pattern decodes to something.
+    // Inlined down to the formats' loops, so that they are compiled for the caller's instruction
+    // set.
+    #[inline(always)]
     pub fn decode(self, bytes: &[u8], out: &mut [f32]) -> Result<(), Error> {
         self.check_lengths(out.len(), bytes.len())?;
         self.decode_blocks(bytes, out);
@@ -243,6 +247,7 @@ fn in_range(value: f32) -> bool {
 }
 
 /// Runs `step` over corresponding blocks; the caller has checked that the lengths match.
+#[inline(always)]
 fn each_block<A, B, const N: usize, const M: usize>(
     from: &[A],
     to: &mut [B],

@@ -9,6 +9,7 @@
 mod attention;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+mod decode;
 mod dot;
 pub(crate) mod integer;
 mod lanes;
@@ -19,6 +20,7 @@ mod scalar;
 mod widen;
 
 pub(crate) use attention::{Scores, TILE, accumulate, scores, tile_weights};
+pub(crate) use decode::decode_blocks;
 pub(crate) use dot::dot4;
 pub(crate) use integer::{Rows8, Sums};
 pub(crate) use map::{add, axpy, blend, glu, mul, scale, unary};

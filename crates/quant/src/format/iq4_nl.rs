@@ -19,7 +19,7 @@ pub(crate) const LEVELS: [f32; 16] = [
     89.0, 113.0,
 ];
 
-#[inline]
+#[inline(always)]
 pub(crate) fn decode(block: &[u8; BYTES], out: &mut [f32; LEN]) {
     let d = field::f16(block, D);
     for i in 0..LEN / 2 {

@@ -20,7 +20,7 @@ const QS: usize = 8;
 const GROUP: usize = 32;
 const _: () = assert!(SCALES_L + LEN / GROUP / 2 == QS && QS + LEN / 2 == BYTES);
 
-#[inline]
+#[inline(always)]
 pub(crate) fn decode(block: &[u8; BYTES], out: &mut [f32; LEN]) {
     let d = field::f16(block, D);
     let high = u16::from_le_bytes(*field::bytes(block, SCALES_H));

@@ -22,7 +22,7 @@ const _: () = assert!(QS + LEN / 2 == BYTES);
 const LEVELS: [f32; 16] =
     [0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 0.0, -1.0, -2.0, -3.0, -4.0, -6.0, -8.0, -12.0];
 
-#[inline]
+#[inline(always)]
 pub(crate) fn decode(block: &[u8; BYTES], out: &mut [f32; LEN]) {
     let d = half_scale(block[E]);
     let qs: &[u8; LEN / 2] = field::bytes(block, QS);

@@ -20,7 +20,7 @@ const D: usize = 80;
 const D_MIN: usize = 82;
 const _: () = assert!(SCALES + LEN / GROUP == QS && QS + LEN / 4 == D && D_MIN + 2 == BYTES);
 
-#[inline]
+#[inline(always)]
 pub(crate) fn decode(block: &[u8; BYTES], out: &mut [f32; LEN]) {
     let (d, d_min) = (field::f16(block, D), field::f16(block, D_MIN));
     for (g, out) in out.as_chunks_mut::<GROUP>().0.iter_mut().enumerate() {

@@ -25,7 +25,7 @@ const GROUPS: usize = LEN / GROUP;
 const _: () = assert!(HMASK + LEN / 8 == QS && QS + LEN / 4 == SCALES);
 const _: () = assert!(SCALES + GROUPS * 6 / 8 == D && D + 2 == BYTES);
 
-#[inline]
+#[inline(always)]
 pub(crate) fn decode(block: &[u8; BYTES], out: &mut [f32; LEN]) {
     let d = field::f16(block, D);
     let scales = unpack_scales(field::bytes(block, SCALES));

@@ -17,7 +17,7 @@ const M: usize = 2;
 const QS: usize = 4;
 const _: () = assert!(QS + LEN / 2 == BYTES);
 
-#[inline]
+#[inline(always)]
 pub(crate) fn decode(block: &[u8; BYTES], out: &mut [f32; LEN]) {
     let (d, m) = (field::f16(block, D), field::f16(block, M));
     for i in 0..LEN / 2 {

@@ -21,7 +21,7 @@ const SCALES: usize = 4;
 const QS: usize = 16;
 const _: () = assert!(SCALES + six_bits::BYTES == QS && QS + LEN / 2 == BYTES);
 
-#[inline]
+#[inline(always)]
 pub(crate) fn decode(block: &[u8; BYTES], out: &mut [f32; LEN]) {
     let (d, d_min) = (field::f16(block, D), field::f16(block, D_MIN));
     let (scales, mins) = six_bits::unpack(field::bytes(block, SCALES));

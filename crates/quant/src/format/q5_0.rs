@@ -17,7 +17,7 @@ const D: usize = 0;
 const QH: usize = 2;
 const _: () = assert!(QH + five_bits::BYTES == BYTES);
 
-#[inline]
+#[inline(always)]
 pub(crate) fn decode(block: &[u8; BYTES], out: &mut [f32; LEN]) {
     let d = field::f16(block, D);
     let q = five_bits::unpack(field::bytes(block, QH));

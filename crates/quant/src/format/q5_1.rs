@@ -19,7 +19,7 @@ const M: usize = 2;
 const QH: usize = 4;
 const _: () = assert!(QH + five_bits::BYTES == BYTES);
 
-#[inline]
+#[inline(always)]
 pub(crate) fn decode(block: &[u8; BYTES], out: &mut [f32; LEN]) {
     let (d, m) = (field::f16(block, D), field::f16(block, M));
     let q = five_bits::unpack(field::bytes(block, QH));

@@ -24,7 +24,7 @@ const QS: usize = 48;
 const _: () = assert!(SCALES + six_bits::BYTES == QH && QH + LEN / 8 == QS);
 const _: () = assert!(QS + LEN / 2 == BYTES);
 
-#[inline]
+#[inline(always)]
 pub(crate) fn decode(block: &[u8; BYTES], out: &mut [f32; LEN]) {
     let (d, d_min) = (field::f16(block, D), field::f16(block, D_MIN));
     let (scales, mins) = six_bits::unpack(field::bytes(block, SCALES));

@@ -22,7 +22,7 @@ const GROUPS: usize = LEN / GROUP;
 const _: () = assert!(QL + LEN / 2 == QH && QH + LEN / 4 == SCALES);
 const _: () = assert!(SCALES + GROUPS == D && D + 2 == BYTES);
 
-#[inline]
+#[inline(always)]
 pub(crate) fn decode(block: &[u8; BYTES], out: &mut [f32; LEN]) {
     let d = field::f16(block, D);
     for (g, out) in out.as_chunks_mut::<GROUP>().0.iter_mut().enumerate() {

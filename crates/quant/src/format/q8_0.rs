@@ -15,7 +15,7 @@ const D: usize = 0;
 const QS: usize = 2;
 const _: () = assert!(QS + LEN == BYTES);
 
-#[inline]
+#[inline(always)]
 pub(crate) fn decode(block: &[u8; BYTES], out: &mut [f32; LEN]) {
     let d = field::f16(block, D);
     let qs: &[u8; LEN] = field::bytes(block, QS);

@@ -19,7 +19,7 @@ const QS: usize = 4;
 const SUMS: usize = 260;
 const _: () = assert!(QS + LEN == SUMS && SUMS + LEN / GROUP * 2 == BYTES);
 
-#[inline]
+#[inline(always)]
 pub(crate) fn decode(block: &[u8; BYTES], out: &mut [f32; LEN]) {
     let d = f32::from_le_bytes(*field::bytes(block, D));
     let qs: &[u8; LEN] = field::bytes(block, QS);

@@ -26,7 +26,7 @@ mod rows;
 
 use minfer_quant::Quant;
 
-use crate::simd::{Rows8, Simd, Sums};
+use crate::simd::{Rows8, Simd, Sums, decode_blocks};
 pub(crate) use rows::{Q8_0Row, Q8KRow, Q16_0Row};
 
 /// Adds the dot products of eight rows with each of `xs` to `acc`. Formats with other operands add
@@ -112,7 +112,7 @@ pub(crate) fn decode(simd: Simd, quant: Quant, bytes: &[u8], out: &mut [f32]) {
         | Quant::IQ4_XS => false,
     };
     if !done {
-        quant.decode(bytes, out).expect("the caller passes whole blocks of matching length");
+        decode_blocks(simd, quant, bytes, out);
     }
 }
 

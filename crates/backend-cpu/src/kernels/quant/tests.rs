@@ -47,6 +47,15 @@ const INTEGER: [Quant; 14] = [
     Quant::MXFP4,
 ];
 
+/// Every pair of a weight format and a type of quantized rows that it takes.
+fn pairs() -> impl Iterator<Item = (Quant, DType)> {
+    INTEGER.into_iter().flat_map(|quant| {
+        let mut types = vec![quant.activations(), quant.fine_activations()];
+        types.dedup();
+        types.into_iter().map(move |dtype| (quant, dtype))
+    })
+}
+
 /// Weight rows: random bits, with scales that are numbers unless `wild`.
 fn weights(
     random: &mut Random,
@@ -105,11 +114,20 @@ fn quantized(dtype: DType, planes: &Planes, x: &[f32]) -> Vec<u8> {
     // Words keep the planes aligned.
     let mut words = vec![0_u32; planes.bytes() / 4];
     let [q, scales, sums] = planes.split_mut(bytemuck::cast_slice_mut(&mut words)).unwrap();
-    let (q, scales) = (bytemuck::cast_slice_mut(q), bytemuck::cast_slice_mut(scales));
-    if dtype == DType::Q8_0 {
-        simd::quantize_q8_0(scalar(), x, q, scales, bytemuck::cast_slice_mut(sums));
-    } else {
-        simd::quantize_q8_k(scalar(), x, q, scales, bytemuck::cast_slice_mut(sums));
+    let scales = bytemuck::cast_slice_mut(scales);
+    match dtype {
+        DType::Q8_0 => {
+            let (q, sums) = (bytemuck::cast_slice_mut(q), bytemuck::cast_slice_mut(sums));
+            simd::quantize_q8_0(scalar(), x, q, scales, sums);
+        }
+        DType::Q8_K => {
+            let (q, sums) = (bytemuck::cast_slice_mut(q), bytemuck::cast_slice_mut(sums));
+            simd::quantize_q8_k(scalar(), x, q, scales, sums);
+        }
+        DType::Q16_0 => {
+            simd::quantize_q16_0(scalar(), x, bytemuck::cast_slice_mut(q), scales);
+        }
+        DType::F32 | DType::F16 | DType::BF16 | DType::I32 => panic!("not quantized"),
     }
     bytemuck::cast_slice(&words).to_vec()
 }
@@ -122,16 +140,32 @@ fn aligned(rows: &[Vec<u8>]) -> Vec<Vec<u32>> {
     rows.iter().map(words).collect()
 }
 
-fn dot8(simd: Simd, quant: Quant, rows: &Rows8<'_>, planes: &Planes, xs: &[Vec<u32>]) -> Vec<Sums> {
+/// The rows' dot products with activation rows of type `dtype`.
+fn dot8(
+    simd: Simd,
+    (quant, dtype): (Quant, DType),
+    rows: &Rows8<'_>,
+    planes: &Planes,
+    xs: &[Vec<u32>],
+) -> Vec<Sums> {
+    fn views<'a, X>(xs: &'a [Vec<u32>], view: impl Fn(&'a [u8]) -> X) -> Vec<X> {
+        xs.iter().map(|x| view(bytemuck::cast_slice(x))).collect()
+    }
     let mut acc = vec![Sums::default(); xs.len()];
-    if quant.activations() == DType::Q8_0 {
-        let xs: Vec<Q8_0Row<'_>> =
-            xs.iter().map(|x| Q8_0Row::new(planes, bytemuck::cast_slice(x))).collect();
-        dot8_q8_0(simd, quant, rows, &xs, &mut acc);
-    } else {
-        let xs: Vec<Q8KRow<'_>> =
-            xs.iter().map(|x| Q8KRow::new(planes, bytemuck::cast_slice(x))).collect();
-        dot8_q8_k(simd, quant, rows, &xs, &mut acc);
+    match dtype {
+        DType::Q8_0 => {
+            let xs = views(xs, |x| Q8_0Row::new(planes, x));
+            dot8_q8_0(simd, quant, rows, &xs, &mut acc);
+        }
+        DType::Q8_K => {
+            let xs = views(xs, |x| Q8KRow::new(planes, x));
+            dot8_q8_k(simd, quant, rows, &xs, &mut acc);
+        }
+        DType::Q16_0 => {
+            let xs = views(xs, |x| Q16_0Row::new(planes, x));
+            q8_0::dot8_q16_0(simd, rows, &xs, &mut acc);
+        }
+        DType::F32 | DType::F16 | DType::BF16 | DType::I32 => panic!("not quantized"),
     }
     acc
 }
@@ -142,23 +176,23 @@ fn same(a: f32, b: f32) -> bool {
 
 #[test]
 fn every_instruction_set_gives_the_bits_of_plain_code() {
-    for quant in INTEGER {
+    for (quant, dtype) in pairs() {
         let mut random = Random(quant.gguf_id().into());
-        let block = quant.activations().block_len();
+        let block = dtype.block_len();
         for (blocks, tokens, wild) in
             [(1, 1, false), (2, 2, true), (3, 33, false), (5, 31, true), (7, 3, false)]
         {
             let cols = blocks * block;
             let rows = weights(&mut random, quant, 8, cols, wild);
             let rows8: Rows8<'_> = std::array::from_fn(|r| rows[r].as_slice());
-            let (planes, xs) = activations(&mut random, quant.activations(), tokens, cols);
+            let (planes, xs) = activations(&mut random, dtype, tokens, cols);
             let xs = aligned(&xs);
-            let expected = dot8(scalar(), quant, &rows8, &planes, &xs);
+            let expected = dot8(scalar(), (quant, dtype), &rows8, &planes, &xs);
             for simd in instruction_sets() {
-                let found = dot8(simd, quant, &rows8, &planes, &xs);
+                let found = dot8(simd, (quant, dtype), &rows8, &planes, &xs);
                 for (t, (a, b)) in expected.iter().zip(&found).enumerate() {
                     for r in 0..8 {
-                        let at = format!("{} {simd:?} token {t} row {r}", quant.name());
+                        let at = format!("{quant:?} {dtype:?} {simd:?} token {t} row {r}");
                         assert!(same(a[r], b[r]), "{at}: {} and {}", a[r], b[r]);
                     }
                 }
@@ -169,29 +203,31 @@ fn every_instruction_set_gives_the_bits_of_plain_code() {
 
 #[test]
 fn products_are_those_of_the_decoded_weights() {
-    for quant in INTEGER {
+    for (quant, dtype) in pairs() {
         let mut random = Random(77 + u64::from(quant.gguf_id()));
         let cols = 2 * 256;
         let rows = weights(&mut random, quant, 8, cols, false);
         let rows8: Rows8<'_> = std::array::from_fn(|r| rows[r].as_slice());
-        let (planes, xs) = activations(&mut random, quant.activations(), 4, cols);
+        let (planes, xs) = activations(&mut random, dtype, 4, cols);
         let xs = aligned(&xs);
-        let found = dot8(scalar(), quant, &rows8, &planes, &xs);
+        let found = dot8(scalar(), (quant, dtype), &rows8, &planes, &xs);
         for (x, found) in xs.iter().zip(&found) {
             let [q, scales, _] = planes.split(bytemuck::cast_slice(x)).unwrap();
             let scales: &[f32] = bytemuck::cast_slice(scales);
-            let block = quant.activations().block_len();
+            let block = dtype.block_len();
+            let level = |i: usize| match dtype {
+                DType::Q16_0 => f64::from(bytemuck::cast_slice::<u8, i16>(q)[i]),
+                _bytes => f64::from(q[i].cast_signed()),
+            };
             for (row, found) in rows.iter().zip(found) {
                 let mut w = vec![0.0; cols];
                 quant.decode(row, &mut w).unwrap();
-                let term = |i: usize| {
-                    f64::from(w[i]) * f64::from(scales[i / block]) * f64::from(q[i].cast_signed())
-                };
+                let term = |i: usize| f64::from(w[i]) * f64::from(scales[i / block]) * level(i);
                 let sum: f64 = (0..cols).map(term).sum();
                 let size: f64 = (0..cols).map(|i| term(i).abs()).sum();
                 let error = (f64::from(*found) - sum).abs();
                 // Minima and weights cancel: their parts are larger than the terms.
-                assert!(error <= 1e-5 * (size + 1.0), "{}: {found} and {sum}", quant.name());
+                assert!(error <= 1e-5 * (size + 1.0), "{quant:?} {dtype:?}: {found} and {sum}");
             }
         }
     }
@@ -200,7 +236,7 @@ fn products_are_those_of_the_decoded_weights() {
 /// The largest values that formats and activations can hold: 16-bit sums must not overflow.
 #[test]
 fn extreme_values_do_not_saturate() {
-    for quant in INTEGER {
+    for (quant, dtype) in pairs() {
         let cols = 256;
         for (byte, sign) in [(0xff, 1.0), (0xff, -1.0), (0x00, 1.0), (0x80, 1.0), (0x7f, -1.0)] {
             let mut row = vec![byte; quant.row_bytes(cols).unwrap()];
@@ -217,13 +253,13 @@ fn extreme_values_do_not_saturate() {
                 }
             }
             let rows8: Rows8<'_> = [&row; 8];
-            let planes = quant.activations().planes(cols).unwrap();
+            let planes = dtype.planes(cols).unwrap();
             let x: Vec<f32> = (0..cols).map(|i| if i % 7 == 6 { -sign } else { sign }).collect();
-            let xs = aligned(&[quantized(quant.activations(), &planes, &x)]);
-            let expected = dot8(scalar(), quant, &rows8, &planes, &xs);
+            let xs = aligned(&[quantized(dtype, &planes, &x)]);
+            let expected = dot8(scalar(), (quant, dtype), &rows8, &planes, &xs);
             for simd in instruction_sets() {
-                let found = dot8(simd, quant, &rows8, &planes, &xs);
-                let at = format!("{} {simd:?} {byte:#x}", quant.name());
+                let found = dot8(simd, (quant, dtype), &rows8, &planes, &xs);
+                let at = format!("{quant:?} {dtype:?} {simd:?} {byte:#x}");
                 assert!((0..8).all(|r| same(expected[0][r], found[0][r])), "{at}");
             }
         }
@@ -232,18 +268,18 @@ fn extreme_values_do_not_saturate() {
 
 #[test]
 fn a_row_that_is_not_finite_makes_nan() {
-    for dtype in [DType::Q8_0, DType::Q8_K] {
+    for dtype in [DType::Q8_0, DType::Q8_K, DType::Q16_0] {
         let cols = 512;
         let planes = dtype.planes(cols).unwrap();
         for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             let mut x = vec![0.5; cols];
             x[300] = bad;
             let xs = aligned(&[quantized(dtype, &planes, &x)]);
-            for quant in INTEGER.into_iter().filter(|quant| quant.activations() == dtype) {
+            for (quant, _) in pairs().filter(|(_, takes)| *takes == dtype) {
                 let rows = weights(&mut Random(9), quant, 8, cols, false);
                 let rows8: Rows8<'_> = std::array::from_fn(|r| rows[r].as_slice());
                 for simd in instruction_sets() {
-                    let found = dot8(simd, quant, &rows8, &planes, &xs);
+                    let found = dot8(simd, (quant, dtype), &rows8, &planes, &xs);
                     assert!(found[0].iter().all(|x| x.is_nan()), "{}", quant.name());
                 }
             }

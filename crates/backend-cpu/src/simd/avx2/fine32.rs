@@ -17,10 +17,12 @@ const BYTES: usize = 34;
 pub(in crate::simd) fn q8_0_q16_0(rows: &[&[u8]; 8], xs: &[Q16_0Row<'_>], acc: &mut [[f32; 8]]) {
     let blocks = rows[0].len() / BYTES;
     let rows = array!([&[][..]; 8], r => &rows[r].as_chunks::<BYTES>().0[..blocks]);
-    for (x, acc) in xs.iter().zip(acc) {
+    for (t, (x, acc)) in xs.iter().zip(acc).enumerate() {
         let mut chain = quads::load_sums(acc);
         for b in 0..blocks {
-            quads::prefetch(&rows, b);
+            if t == 0 {
+                quads::prefetch(&rows, b);
+            }
             let block = array!([&rows[0][b]; 8], r => &rows[r][b]);
             let sums = array!([_mm256_setzero_si256(); 8], r => products(block[r], &x.q[b]));
             let scale = _mm256_set1_ps(x.scales[b]);
