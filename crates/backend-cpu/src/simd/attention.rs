@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use super::dispatch;
-use super::dot::halves;
+use super::dot::{Chunk, chunks, halves};
 use super::lanes::{LANES, Lanes};
 use super::math::{exp_lanes, soft_cap};
 
@@ -24,9 +24,9 @@ pub(crate) type Scores = [f32; TILE];
 
 /// Sums of low and high lanes of the products of `q` with four keys from `j` on.
 #[inline(always)]
-fn four_keys<L: Lanes>(q: &[[f32; WIDTH]], k: &[[f32; WIDTH]], j: usize) -> [L; 4] {
+fn four_keys<L: Lanes>(q: &[Chunk], k: &[Chunk], j: usize) -> [L; 4] {
     let n = q.len();
-    let keys: [&[[f32; WIDTH]]; 4] = std::array::from_fn(|i| &k[(j + i) * n..][..n]);
+    let keys: [&[Chunk]; 4] = std::array::from_fn(|i| &k[(j + i) * n..][..n]);
     let mut lanes = [[L::splat(0.0); 2]; 4];
     for (c, q) in q.iter().enumerate() {
         let [low, high] = halves::<L>(q);
@@ -50,7 +50,7 @@ fn scores_body<L: Lanes>(
 ) {
     assert!(q.len().is_multiple_of(WIDTH) && k.len() == TILE * q.len(), "padded rows");
     assert!(live.end <= TILE, "positions of a tile");
-    let (q, k) = (q.as_chunks::<WIDTH>().0, k.as_chunks::<WIDTH>().0);
+    let (q, k) = (chunks(q).0, chunks(k).0);
     let out = out.as_chunks_mut::<LANES>().0;
     for block in live.start / LANES..live.end.div_ceil(LANES) {
         let [a, b, c, d] = four_keys::<L>(q, k, block * LANES);

@@ -10,45 +10,52 @@ use super::lanes::{LANES, Lanes};
 /// Virtual lanes.
 const WIDTH: usize = 2 * LANES;
 
-/// The 16 terms from `16 · chunks` on, zeros beyond the end: `fma(0, 0, lane)` leaves a lane as it
-/// is.
+/// The terms of all virtual lanes, once.
+pub(super) type Chunk = [[f32; LANES]; 2];
+
+/// Whole chunks, and the terms that are left.
 #[inline(always)]
-fn tail(x: &[f32], rest: &[f32]) -> [f32; WIDTH] {
-    debug_assert!(x.len() % WIDTH == rest.len());
-    let mut last = [0.0; WIDTH];
-    last[..rest.len()].copy_from_slice(rest);
+pub(super) fn chunks(x: &[f32]) -> (&[Chunk], &[f32]) {
+    let (chunks, _) = x.as_chunks::<LANES>().0.as_chunks::<2>();
+    (chunks, &x[chunks.len() * WIDTH..])
+}
+
+/// What is left as a chunk, with zeros beyond the end: `fma(0, 0, lane)` leaves a lane as it is.
+#[inline(always)]
+fn tail(rest: &[f32]) -> Chunk {
+    let mut last = [[0.0; LANES]; 2];
+    last.as_flattened_mut()[..rest.len()].copy_from_slice(rest);
     last
 }
 
 #[inline(always)]
-pub(super) fn halves<L: Lanes>(chunk: &[f32; WIDTH]) -> [L; 2] {
-    let (parts, _) = chunk.as_chunks::<LANES>();
-    [L::load(&parts[0]), L::load(&parts[1])]
+pub(super) fn halves<L: Lanes>(chunk: &Chunk) -> [L; 2] {
+    [L::load(&chunk[0]), L::load(&chunk[1])]
 }
 
 /// `N` dot products with one vector, each with its own 16 lanes.
 #[inline(always)]
 pub(super) fn dots<L: Lanes, const N: usize>(rows: [&[f32]; N], x: &[f32]) -> [f32; N] {
-    let (xs, x_rest) = x.as_chunks::<WIDTH>();
-    let chunks: [&[[f32; WIDTH]]; N] = rows.map(|row| {
+    let (xs, x_rest) = chunks(x);
+    let parts = rows.map(|row| {
         assert_eq!(row.len(), x.len(), "rows of one length");
-        &row.as_chunks::<WIDTH>().0[..xs.len()]
+        let (chunks, rest) = chunks(row);
+        (&chunks[..xs.len()], rest)
     });
     let zero = L::splat(0.0);
     let mut lanes = [[zero; 2]; N];
     for (i, x) in xs.iter().enumerate() {
         let [low, high] = halves::<L>(x);
         for n in 0..N {
-            let [row_low, row_high] = halves::<L>(&chunks[n][i]);
+            let [row_low, row_high] = halves::<L>(&parts[n].0[i]);
             lanes[n][0] = row_low.fma(low, lanes[n][0]);
             lanes[n][1] = row_high.fma(high, lanes[n][1]);
         }
     }
     if !x_rest.is_empty() {
-        let [low, high] = halves::<L>(&tail(x, x_rest));
+        let [low, high] = halves::<L>(&tail(x_rest));
         for n in 0..N {
-            let rest = &rows[n][xs.len() * WIDTH..];
-            let [row_low, row_high] = halves::<L>(&tail(x, rest));
+            let [row_low, row_high] = halves::<L>(&tail(parts[n].1));
             lanes[n][0] = row_low.fma(low, lanes[n][0]);
             lanes[n][1] = row_high.fma(high, lanes[n][1]);
         }

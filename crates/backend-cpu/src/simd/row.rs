@@ -12,8 +12,6 @@ use super::dot::{dots, halves};
 use super::lanes::{LANES, Lanes};
 use super::math::exp_lanes;
 
-const WIDTH: usize = 2 * LANES;
-
 #[inline(always)]
 fn rms_norm_body<L: Lanes>(y: &mut [f32], weight: &[f32], eps: f32) {
     assert_eq!(y.len(), weight.len(), "a weight for each column");
@@ -40,25 +38,26 @@ fn softmax_body<L: Lanes>(y: &mut [f32]) {
     let maximum = rest.iter().chain(&most.array()).fold(f32::NEG_INFINITY, |m, x| m.max(*x));
     let mut low = L::splat(0.0);
     let mut high = low;
-    let (ys, rest) = y.as_chunks_mut::<WIDTH>();
-    for y in ys {
+    let (ys, _) = y.as_chunks_mut::<LANES>();
+    let (ys, _) = ys.as_chunks_mut::<2>();
+    for y in ys.iter_mut() {
         let [a, b] = halves::<L>(y);
         let a = exp_lanes(a.sub(L::splat(maximum)));
         let b = exp_lanes(b.sub(L::splat(maximum)));
         (low, high) = (low.add(a), high.add(b));
-        let (parts, _) = y.as_chunks_mut::<LANES>();
-        a.store(&mut parts[0]);
-        b.store(&mut parts[1]);
+        a.store(&mut y[0]);
+        b.store(&mut y[1]);
     }
-    let mut last = [f32::NEG_INFINITY; WIDTH];
-    last[..rest.len()].copy_from_slice(rest);
+    let done = ys.len() * 2 * LANES;
+    let rest = &mut y[done..];
+    let mut last = [[f32::NEG_INFINITY; LANES]; 2];
+    last.as_flattened_mut()[..rest.len()].copy_from_slice(rest);
     let [a, b] = halves::<L>(&last);
-    let (parts, _) = last.as_chunks_mut::<LANES>();
-    exp_lanes(a.sub(L::splat(maximum))).store(&mut parts[0]);
-    exp_lanes(b.sub(L::splat(maximum))).store(&mut parts[1]);
-    rest.copy_from_slice(&last[..rest.len()]);
+    exp_lanes(a.sub(L::splat(maximum))).store(&mut last[0]);
+    exp_lanes(b.sub(L::splat(maximum))).store(&mut last[1]);
     // Lanes beyond the end add zero.
-    last[rest.len()..].fill(0.0);
+    last.as_flattened_mut()[rest.len()..].fill(0.0);
+    rest.copy_from_slice(&last.as_flattened()[..rest.len()]);
     let [a, b] = halves::<L>(&last);
     let sum = L::tree(low.add(a), high.add(b));
     let (ys, rest) = y.as_chunks_mut::<LANES>();

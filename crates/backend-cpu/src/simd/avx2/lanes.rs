@@ -3,6 +3,8 @@
 
 use std::arch::x86_64::*;
 
+use bytemuck::must_cast;
+
 use super::quads;
 use crate::simd::lanes::{LANES, Lanes};
 
@@ -26,38 +28,36 @@ impl Lanes for Avx2Lanes {
 
     #[inline(always)]
     fn load(from: &[f32; LANES]) -> Self {
-        Self(op!(_mm256_loadu_ps(from.as_ptr())))
+        Self(must_cast(*from))
     }
 
     #[inline(always)]
     fn store(self, to: &mut [f32; LANES]) {
-        op!(_mm256_storeu_ps(to.as_mut_ptr(), self.0));
+        *to = must_cast(self.0);
     }
 
     #[inline(always)]
     fn load_f16(from: &[u16; LANES]) -> Self {
-        let bits = op!(_mm_loadu_si128(from.as_ptr().cast()));
-        Self(op!(_mm256_cvtph_ps(bits)))
+        Self(op!(_mm256_cvtph_ps(must_cast(*from))))
     }
 
     #[inline(always)]
     fn store_f16(self, to: &mut [u16; LANES]) {
         let bits = op!(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(self.0));
-        op!(_mm_storeu_si128(to.as_mut_ptr().cast(), bits));
+        *to = must_cast(bits);
     }
 
     #[inline(always)]
     fn load_bf16(from: &[u16; LANES]) -> Self {
-        let bits = op!(_mm_loadu_si128(from.as_ptr().cast()));
-        let wide = op!(_mm256_cvtepu16_epi32(bits));
+        let wide = op!(_mm256_cvtepu16_epi32(must_cast(*from)));
         let high = op!(_mm256_slli_epi32::<16>(wide));
         Self(op!(_mm256_castsi256_ps(high)))
     }
 
     #[inline(always)]
     fn load_i8(from: &[i8; LANES]) -> Self {
-        let bytes = op!(_mm_loadl_epi64(from.as_ptr().cast()));
-        let wide = op!(_mm256_cvtepi8_epi32(bytes));
+        let bytes = must_cast::<[i8; LANES], i64>(*from);
+        let wide = op!(_mm256_cvtepi8_epi32(_mm_cvtsi64_si128(bytes)));
         Self(op!(_mm256_cvtepi32_ps(wide)))
     }
 
@@ -68,7 +68,7 @@ impl Lanes for Avx2Lanes {
         let high = op!(_mm256_extracti128_si256::<1>(wide));
         let words = op!(_mm_packs_epi32(low, high));
         let bytes = op!(_mm_packs_epi16(words, words));
-        op!(_mm_storel_epi64(to.as_mut_ptr().cast(), bytes));
+        *to = must_cast(op!(_mm_cvtsi128_si64(bytes)));
     }
 
     #[inline(always)]

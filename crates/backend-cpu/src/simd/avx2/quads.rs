@@ -1,4 +1,3 @@
-#![expect(unsafe_code, reason = "loads through pointers to arrays of the right size")]
 //! Eight weight rows side by side: dword lane r of a vector holds four neighbouring values ("a
 //! quad") of row r.
 //!
@@ -8,6 +7,8 @@
 //! of tokens the interleaving is paid once.
 
 use std::arch::x86_64::*;
+
+use bytemuck::must_cast;
 
 /// An array by index. A closure given to `std::array::from_fn` would not be inlined: that function
 /// is not compiled for these features.
@@ -29,9 +30,7 @@ pub(super) type Group = [__m256i; 8];
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn load16<const BYTES: usize>(block: &[u8; BYTES], at: usize) -> __m128i {
-    let bytes: &[u8; 16] = block[at..].first_chunk().expect("fields lie inside their block");
-    // SAFETY: reads the 16 bytes of the array, at any alignment.
-    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+    must_cast(field::<BYTES, 16>(block, at))
 }
 
 /// Bytes `at..at + 16` of eight blocks, interleaved: vector q holds bytes 4q…4q+3 of row r in dword
@@ -90,18 +89,15 @@ pub(super) fn bytes<const BYTES: usize>(blocks: &[&[u8; BYTES]; 8], at: usize) -
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn f16s<const BYTES: usize>(blocks: &[&[u8; BYTES]; 8], at: usize) -> __m256 {
-    let bits = array!([0; 8], r => u16::from_le_bytes(field(blocks[r], at)));
-    // SAFETY: reads the 16 bytes of the array, at any alignment.
-    let bits = unsafe { _mm_loadu_si128(bits.as_ptr().cast()) };
-    _mm256_cvtph_ps(bits)
+    let bits = array!([0_u16; 8], r => u16::from_le_bytes(field(blocks[r], at)));
+    _mm256_cvtph_ps(must_cast(bits))
 }
 
 /// Eight i32 as a vector.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn lanes(numbers: &[i32; 8]) -> __m256i {
-    // SAFETY: reads the 32 bytes of the array, at any alignment.
-    unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) }
+    must_cast(*numbers)
 }
 
 /// The `N` bytes at `at`.
@@ -114,9 +110,7 @@ pub(super) fn field<const BYTES: usize, const N: usize>(block: &[u8; BYTES], at:
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn look_up(table: &[i8; 16], indices: Group) -> Group {
-    // SAFETY: reads the 16 bytes of the array, at any alignment.
-    let table = unsafe { _mm_loadu_si128(table.as_ptr().cast()) };
-    let table = _mm256_broadcastsi128_si256(table);
+    let table = _mm256_broadcastsi128_si256(must_cast(*table));
     array!([table; 8], q => _mm256_shuffle_epi8(table, indices[q]))
 }
 
@@ -167,14 +161,12 @@ pub(super) fn prefetch<const BYTES: usize>(rows: &[&[[u8; BYTES]]; 8], b: usize)
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn load_sums(acc: &[f32; 8]) -> __m256 {
-    // SAFETY: reads the eight floats of the array, at any alignment.
-    unsafe { _mm256_loadu_ps(acc.as_ptr()) }
+    must_cast(*acc)
 }
 
 /// Writes them back.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn store_sums(acc: &mut [f32; 8], sums: __m256) {
-    // SAFETY: writes the eight floats of the array, at any alignment.
-    unsafe { _mm256_storeu_ps(acc.as_mut_ptr(), sums) };
+    *acc = must_cast(sums);
 }
