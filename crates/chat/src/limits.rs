@@ -7,8 +7,9 @@ use std::sync::Arc;
 ///
 /// Time is bounded twice: by fuel, which is the same everywhere (a million steps take some 60 ms),
 /// and by a deadline that the caller holds, because this crate reads no clock. The deadline is
-/// asked at every piece of output, function and method call; between two of them only fuel bounds a
-/// loop.
+/// asked at every piece of output, and before and during all work that is paid for by its size:
+/// that of functions, methods and filters, and of operators on lists and long texts. Between two of
+/// them only fuel bounds a loop.
 #[derive(Clone)]
 pub struct Limits {
     /// Longest template source, in bytes.

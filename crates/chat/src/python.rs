@@ -4,15 +4,18 @@
 //! Everything here that reads strings reads them without marks (`marked`) and writes them with.
 
 mod builtins;
+mod group;
 mod held;
 mod json;
+mod meter;
 mod methods;
 mod repr;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Kwargs, Value, ValueKind};
+use minijinja::value::{Kwargs, Rest, Value, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, State};
 
+use self::meter::Meter;
 use crate::marked::{Marks, Text};
 use crate::{Limits, Now, clock, source};
 
@@ -30,13 +33,6 @@ pub(crate) fn environment() -> Environment<'static> {
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     environment.set_syntax(syntax.expect("the delimiters are the usual ones"));
     environment.set_auto_escape_callback(|_| AutoEscape::None);
-    environment.set_formatter(|out, state, value| {
-        if value.is_undefined() {
-            return Ok(());
-        }
-        let text = repr::display(state, value)?;
-        out.write_str(&text).map_err(|_| Error::from(ErrorKind::WriteFailure))
-    });
     // In Python a string is a sequence of its characters, a boolean is a number, and Jinja2's
     // undefined value is an empty sequence.
     environment.add_test("iterable", |value: &Value| {
@@ -48,51 +44,66 @@ pub(crate) fn environment() -> Environment<'static> {
     environment.add_test("number", |value: &Value| {
         matches!(value.kind(), ValueKind::Number | ValueKind::Bool)
     });
-    builtins::install(&mut environment);
-    held::install(&mut environment);
+    builtins::remove_others(&mut environment);
     environment
 }
 
-/// Adds what depends on the request: marks, time and deadline.
+/// Adds what depends on the request: marks, time, and whatever pays fuel or asks the deadline.
 pub(crate) fn install(
     environment: &mut Environment<'static>,
     marks: Marks,
     now: Now,
-    limits: Limits,
+    limits: &Limits,
 ) {
+    builtins::install(environment, limits);
+    held::install(environment, limits);
+    add_filters(environment, marks, limits);
+    let deadline = limits.clone();
+    environment.set_formatter(move |out, state, value| {
+        if value.is_undefined() {
+            return Ok(());
+        }
+        let text = repr::display(Meter::new(state, &deadline), value)?;
+        out.write_str(&text).map_err(|_| Error::from(ErrorKind::WriteFailure))
+    });
     let deadline = limits.clone();
     environment.set_unknown_method_callback(move |state, value, method, arguments| {
-        in_time(&deadline)?;
-        methods::call(state, marks, value, method, arguments)
+        methods::call(Meter::new(state, &deadline), marks, value, method, arguments)
     });
+    let deadline = limits.clone();
     environment.add_function("raise_exception", move |state: &State, message: &Value| {
-        let message = Text::parse(&repr::display(state, message)?, marks).plain;
+        let message = repr::display(Meter::new(state, &deadline), message)?;
+        let message = Text::parse(&message, marks).plain;
         let error = Error::new(ErrorKind::InvalidOperation, message.clone());
         Err::<Value, Error>(error.with_source(Raised(message)))
     });
+    let deadline = limits.clone();
     environment.add_function("strftime_now", move |state: &State, format: &str| {
         // Two characters become a whole date and time at most.
-        methods::charge(state, format.len().saturating_mul(16))?;
+        Meter::new(state, &deadline).charge(format.len().saturating_mul(16))?;
         Ok::<String, Error>(clock::strftime(now, &Text::parse(format, marks).plain))
     });
+    let deadline = limits.clone();
     environment.add_function(
         "range",
         move |state: &State, first: i64, end: Option<i64>, step: Option<i64>| {
-            in_time(&limits)?;
-            range(state, first, end, step)
+            range(Meter::new(state, &deadline), first, end, step)
         },
     );
-    add_filters(environment, marks);
 }
 
-fn add_filters(environment: &mut Environment<'static>, marks: Marks) {
+fn add_filters(environment: &mut Environment<'static>, marks: Marks, limits: &Limits) {
+    let deadline = limits.clone();
     environment.add_filter(
         "tojson",
         move |state: &State, value: &Value, indent: Option<&Value>, kw: Kwargs| {
-            json::tojson(state, value, indent, &kw, marks)
+            json::tojson(Meter::new(state, &deadline), value, indent, &kw, marks)
         },
     );
-    environment.add_filter("string", |state: &State, value: &Value| repr::display(state, value));
+    let deadline = limits.clone();
+    environment.add_filter("string", move |state: &State, value: &Value| {
+        repr::display(Meter::new(state, &deadline), value)
+    });
     environment.add_filter("length", move |value: &Value| length(value, marks));
     environment.add_filter("count", move |value: &Value| length(value, marks));
     for (filter, method) in [
@@ -102,23 +113,33 @@ fn add_filters(environment: &mut Environment<'static>, marks: Marks) {
         ("title", "title"),
         ("capitalize", "capitalize"),
         ("replace", "replace"),
-        (source::ESCAPE, source::ESCAPE),
     ] {
-        environment.add_filter(
-            filter,
-            move |state: &State, value: &Value, rest: minijinja::value::Rest<Value>| {
-                let text = Value::from(repr::display(state, value)?);
-                methods::call(state, marks, &text, method, &rest)
-            },
-        );
+        let deadline = limits.clone();
+        environment.add_filter(filter, move |state: &State, value: &Value, rest: Rest<Value>| {
+            let meter = Meter::new(state, &deadline);
+            let text = Value::from(repr::display(meter, value)?);
+            methods::call(meter, marks, &text, method, &rest)
+        });
     }
-}
-
-fn in_time(limits: &Limits) -> Result<(), Error> {
-    if limits.has_expired() {
-        return Err(Error::new(ErrorKind::InvalidOperation, "out of time"));
+    for filter in ["escape", "e"] {
+        let deadline = limits.clone();
+        environment.add_filter(filter, move |state: &State, value: &Value| {
+            if value.is_safe() {
+                return Ok(value.clone());
+            }
+            let meter = Meter::new(state, &deadline);
+            let text = Value::from(repr::display(meter, value)?);
+            let escaped = methods::call(meter, marks, &text, source::ESCAPE, &[])?;
+            Ok::<Value, Error>(Value::from_safe_string(escaped.to_string()))
+        });
     }
-    Ok(())
+    let deadline = limits.clone();
+    environment.add_filter(source::ESCAPE, move |state: &State, value: &Value| {
+        if value.kind() != ValueKind::String {
+            return Err(invalid(format!("only text can be added to markup, not {}", value.kind())));
+        }
+        methods::call(Meter::new(state, &deadline), marks, value, source::ESCAPE, &[])
+    });
 }
 
 /// Characters of a string, entries of anything else.
@@ -134,7 +155,7 @@ fn length(value: &Value, marks: Marks) -> Result<usize, Error> {
 
 /// Python's `range`, as a list.
 fn range(
-    state: &State,
+    meter: Meter,
     first: i64,
     end: Option<i64>,
     step: Option<i64>,
@@ -153,7 +174,7 @@ fn range(
     if count > i128::from(RANGE_MAX) {
         return Err(invalid(format!("range of {count} entries; at most {RANGE_MAX} are made")));
     }
-    methods::charge(state, (count as usize).saturating_mul(32))?;
+    meter.charge((count as usize).saturating_mul(32))?;
     Ok((0..count as i64).map(|i| Value::from(start + i * step)).collect())
 }
 

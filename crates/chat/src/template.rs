@@ -175,7 +175,7 @@ impl Template {
         let mut environment = self.environment.clone();
         environment.set_fuel(Some(fuel));
         environment.set_recursion_limit(limits.depth);
-        python::install(&mut environment, marker.marks, request.now, limits.clone());
+        python::install(&mut environment, marker.marks, request.now, limits);
         let output = Rc::new(RefCell::new(Output { bytes: Vec::new(), full: false }));
         let result = environment.get_template(NAME).and_then(|template| {
             template.render_captured_to(variables, Writer { output: output.clone(), limits })

@@ -4,9 +4,11 @@
 use minijinja::value::{Rest, Value, ValueKind, ValueOrKwargs};
 use minijinja::{Environment, Error, State, filters, functions, tests};
 
+use super::group::Group;
 use super::held::{hold, own, pay, pay_for_text};
 use super::invalid;
-use super::methods::charge;
+use super::meter::Meter;
+use crate::Limits;
 
 /// What a filter does, as far as it costs anything.
 #[derive(Clone, Copy)]
@@ -19,7 +21,7 @@ enum Work {
     Sum,
     /// Puts items into new lists.
     Nest,
-    /// [`Work::Sort`], into groups that only it can make.
+    /// [`Work::Sort`], into groups.
     Group,
     /// Writes its arguments out.
     Text,
@@ -29,14 +31,12 @@ enum Work {
     Indent,
 }
 
-fn builtin_filters() -> [(&'static str, Work, Value); 25] {
+fn builtin_filters() -> [(&'static str, Work, Value); 23] {
     use Work::{Format, Group, Indent, Nest, Sort, Sum, Text, Walk};
     [
         ("attr", Walk, Value::from_function(filters::attr)),
         ("batch", Nest, Value::from_function(filters::batch)),
         ("dictsort", Nest, Value::from_function(filters::dictsort)),
-        ("e", Text, Value::from_function(filters::escape)),
-        ("escape", Text, Value::from_function(filters::escape)),
         ("format", Format, Value::from_function(filters::format)),
         ("groupby", Group, Value::from_function(filters::groupby)),
         ("indent", Indent, Value::from_function(filters::indent)),
@@ -60,42 +60,32 @@ fn builtin_filters() -> [(&'static str, Work, Value); 25] {
     ]
 }
 
-pub(super) fn install(environment: &mut Environment<'static>) {
-    // Jinja2 has none of these, and each would need a bound of its own.
+pub(super) fn install(environment: &mut Environment<'static>, limits: &Limits) {
+    for (name, work, builtin) in builtin_filters() {
+        let limits = limits.clone();
+        environment.add_filter(name, move |state: &mut State, arguments: Rest<ValueOrKwargs>| {
+            let arguments = arguments.into_values();
+            before(Meter::new(state, &limits), work, &arguments)?;
+            let result = builtin.call(state, &arguments)?;
+            after(Meter::new(state, &limits), work, result)
+        });
+    }
+    install_tests(environment, limits);
+    install_functions(environment, limits);
+}
+
+/// Removes what Jinja2 has not, and what would need a bound of its own.
+pub(super) fn remove_others(environment: &mut Environment<'static>) {
     for filter in ["chain", "lines", "split", "zip"] {
         environment.remove_filter(filter);
     }
     environment.remove_global("debug");
-    for (name, work, builtin) in builtin_filters() {
-        environment.add_filter(name, move |state: &mut State, arguments: Rest<ValueOrKwargs>| {
-            let arguments = arguments.into_values();
-            before(state, work, &arguments)?;
-            let result = builtin.call(state, &arguments)?;
-            after(state, work, result)
-        });
-    }
-    install_tests(environment);
-    environment.add_function("namespace", |state: &mut State, arguments: Rest<ValueOrKwargs>| {
-        let arguments = arguments.into_values();
-        for argument in &arguments {
-            for key in argument.try_iter()? {
-                hold(state, argument.get_item(&key)?)?;
-            }
-        }
-        Value::from_function(functions::namespace).call(state, &arguments)
-    });
-    environment.add_function("dict", |state: &mut State, arguments: Rest<ValueOrKwargs>| {
-        let arguments = arguments.into_values();
-        arguments.iter().try_for_each(|argument| pay(state, argument))?;
-        let result = Value::from_function(functions::dict).call(state, &arguments)?;
-        hold(state, result)
-    });
 }
 
-fn before(state: &State, work: Work, arguments: &[Value]) -> Result<(), Error> {
+fn before(meter: Meter, work: Work, arguments: &[Value]) -> Result<(), Error> {
     let Some(first) = arguments.first() else { return Ok(()) };
-    let all = |pay: fn(&State, &Value) -> Result<(), Error>| {
-        arguments.iter().try_for_each(|argument| pay(state, argument))
+    let all = |pay: fn(Meter, &Value) -> Result<(), Error>| {
+        arguments.iter().try_for_each(|argument| pay(meter, argument))
     };
     match work {
         Work::Walk | Work::Nest => all(pay),
@@ -112,25 +102,26 @@ fn before(state: &State, work: Work, arguments: &[Value]) -> Result<(), Error> {
         Work::Format => {
             check_names(first.as_str().unwrap_or_default())?;
             let fields = first.as_str().map_or(0, |format| format.matches('%').count());
-            pay_for_fields(state, fields, &arguments[1..])
+            pay_for_fields(meter, fields, &arguments[1..])
         }
         Work::Indent => {
             all(pay_for_text)?;
             let lines = first.as_str().map_or(0, |text| text.matches('\n').count()) + 1;
-            charge(state, lines.saturating_mul(indentation(&arguments[1..])?))
+            meter.charge(lines.saturating_mul(indentation(&arguments[1..])?))
         }
     }
 }
 
-fn after(state: &State, work: Work, result: Value) -> Result<Value, Error> {
+fn after(meter: Meter, work: Work, result: Value) -> Result<Value, Error> {
     match work {
         Work::Walk | Work::Sort | Work::Sum | Work::Text | Work::Format | Work::Indent => {
-            own(state, result)
+            own(meter, result)
         }
-        Work::Nest => hold(state, result),
+        Work::Nest => hold(meter, result),
         Work::Group => {
-            pay(state, &result)?;
-            Ok(result)
+            // The engine's groups have become lists of two here.
+            let groups = hold(meter, result)?;
+            groups.try_iter()?.map(|pair| Group::of(&pair).map(Value::from_object)).collect()
         }
     }
 }
@@ -172,14 +163,14 @@ fn check_name(name: &str, close: char) -> Result<(), Error> {
 
 /// Pays for a format with so many fields, each of which may show any argument.
 pub(super) fn pay_for_fields(
-    state: &State,
+    meter: Meter,
     fields: usize,
     arguments: &[Value],
 ) -> Result<(), Error> {
     let texts = |argument: &Value| argument.as_str().map_or(0, str::len);
-    charge(state, fields.saturating_mul(arguments.iter().map(texts).sum()))?;
+    meter.charge(fields.saturating_mul(arguments.iter().map(texts).sum()))?;
     for argument in arguments.iter().filter(|argument| is_container(argument)) {
-        (0..fields).try_for_each(|_| pay_for_text(state, argument))?;
+        (0..fields).try_for_each(|_| pay_for_text(meter, argument))?;
     }
     Ok(())
 }
@@ -202,18 +193,18 @@ fn is_container(value: &Value) -> bool {
 }
 
 /// Pays for comparing two values once.
-fn pay_to_compare(state: &State, left: &Value, right: &Value) -> Result<(), Error> {
+fn pay_to_compare(meter: Meter, left: &Value, right: &Value) -> Result<(), Error> {
     match (left.as_str(), right.as_str()) {
-        (Some(left), Some(right)) => charge(state, left.len().min(right.len())),
+        (Some(left), Some(right)) => meter.charge(left.len().min(right.len())),
         _ if is_container(left) && is_container(right) => {
-            pay(state, left)?;
-            pay(state, right)
+            pay(meter, left)?;
+            pay(meter, right)
         }
         _ => Ok(()),
     }
 }
 
-fn install_tests(environment: &mut Environment<'static>) {
+fn install_tests(environment: &mut Environment<'static>, limits: &Limits) {
     type Comparison = fn(&Value, &Value) -> bool;
     let comparisons: [(&[&str], Comparison); 6] = [
         (&["eq", "equalto", "=="], tests::is_eq),
@@ -225,15 +216,18 @@ fn install_tests(environment: &mut Environment<'static>) {
     ];
     for (names, compare) in comparisons {
         for name in names {
+            let limits = limits.clone();
             environment.add_test(*name, move |state: &State, left: &Value, right: &Value| {
-                pay_to_compare(state, left, right)?;
+                pay_to_compare(Meter::new(state, &limits), left, right)?;
                 Ok::<bool, Error>(compare(left, right))
             });
         }
     }
-    environment.add_test("in", |state: &State, member: &Value, whole: &Value| {
-        pay(state, member)?;
-        pay(state, whole)?;
+    let limits = limits.clone();
+    environment.add_test("in", move |state: &State, member: &Value, whole: &Value| {
+        let meter = Meter::new(state, &limits);
+        pay(meter, member)?;
+        pay(meter, whole)?;
         tests::is_in(state, member, whole)
     });
     environment.add_test("startingwith", |text: &Value, affix: &Value| {
@@ -247,4 +241,29 @@ fn install_tests(environment: &mut Environment<'static>) {
 fn texts<'v>(text: &'v Value, affix: &'v Value) -> Result<(&'v str, &'v str), Error> {
     let texts = text.as_str().zip(affix.as_str());
     texts.ok_or_else(|| invalid("expected two strings"))
+}
+
+fn install_functions(environment: &mut Environment<'static>, limits: &Limits) {
+    let deadline = limits.clone();
+    environment.add_function(
+        "namespace",
+        move |state: &mut State, arguments: Rest<ValueOrKwargs>| {
+            let arguments = arguments.into_values();
+            let meter = Meter::new(state, &deadline);
+            for argument in &arguments {
+                for key in argument.try_iter()? {
+                    hold(meter, argument.get_item(&key)?)?;
+                }
+            }
+            Value::from_function(functions::namespace).call(state, &arguments)
+        },
+    );
+    let deadline = limits.clone();
+    environment.add_function("dict", move |state: &mut State, arguments: Rest<ValueOrKwargs>| {
+        let arguments = arguments.into_values();
+        let meter = Meter::new(state, &deadline);
+        arguments.iter().try_for_each(|argument| pay(meter, argument))?;
+        let result = Value::from_function(functions::dict).call(state, &arguments)?;
+        hold(Meter::new(state, &deadline), result)
+    });
 }

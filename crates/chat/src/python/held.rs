@@ -3,14 +3,16 @@
 //!
 //! The engine's slices, sums and products of lists, and some of its filters, give lists that are
 //! made up anew whenever something walks them. They may stand for any number of items, and may
-//! nest in each other without bound. `source::guard` puts the filters of this file around them.
+//! nest in each other without bound. `source` puts the filters of this file around them.
 
 use minijinja::value::{Tuple, Value, ValueKind};
 use minijinja::{Environment, Error, State};
 
+use super::group::Group;
 use super::invalid;
-use super::methods::charge;
+use super::meter::Meter;
 use super::repr::{DEPTH_MAX, too_deep};
+use crate::Limits;
 use crate::source::{HOLD, OWN, PAY, PAY_TEXT};
 
 /// Fuel for a value inside another that is looked at, in bytes of text.
@@ -23,25 +25,28 @@ const SKIPPED_BYTES: usize = 8;
 /// over 300 digits.
 const WRITTEN_BYTES: usize = 512;
 
-/// Adds the filters that `source::guard` writes.
-pub(super) fn install(environment: &mut Environment<'static>) {
-    environment.add_filter(OWN, own);
-    environment.add_filter(HOLD, hold);
-    environment.add_filter(PAY, |state: &State, value: Value| {
-        pay(state, &value)?;
-        Ok::<Value, Error>(value)
-    });
-    environment.add_filter(PAY_TEXT, |state: &State, value: Value| {
-        pay_for_text(state, &value)?;
-        Ok::<Value, Error>(value)
-    });
+/// Adds the filters that `source` writes.
+pub(super) fn install(environment: &mut Environment<'static>, limits: &Limits) {
+    type Filter = fn(Meter, Value) -> Result<Value, Error>;
+    let filters: [(&str, Filter); 4] = [
+        (OWN, own),
+        (HOLD, hold),
+        (PAY, |meter, value| pay(meter, &value).map(|()| value)),
+        (PAY_TEXT, |meter, value| pay_for_text(meter, &value).map(|()| value)),
+    ];
+    for (name, filter) in filters {
+        let limits = limits.clone();
+        environment.add_filter(name, move |state: &State, value: Value| {
+            filter(Meter::new(state, &limits), value)
+        });
+    }
 }
 
 /// How the engine keeps a value.
 enum Shape {
     /// Nothing inside.
     Leaf,
-    /// A list or tuple in memory.
+    /// A list, a tuple or a group in memory.
     List,
     /// An object in memory.
     Map,
@@ -57,7 +62,7 @@ fn shape(value: &Value) -> Shape {
         static MAP: &'static str = type_name(&Value::from_pairs([("", 0)]));
     }
     match value.kind() {
-        ValueKind::Seq | ValueKind::Iterable if value.is_tuple() => Shape::List,
+        ValueKind::Seq | ValueKind::Iterable if value.is_tuple() || Group::is(value) => Shape::List,
         ValueKind::Seq if type_name(value) == LIST.with(|name| *name) => Shape::List,
         ValueKind::Seq | ValueKind::Iterable => Shape::Lazy,
         ValueKind::Map if type_name(value) == MAP.with(|name| *name) => Shape::Map,
@@ -72,28 +77,28 @@ fn type_name(value: &Value) -> &'static str {
 }
 
 /// The value, made up if it is a list that was not.
-pub(super) fn own(state: &State, value: Value) -> Result<Value, Error> {
+pub(super) fn own(meter: Meter, value: Value) -> Result<Value, Error> {
     match shape(&value) {
-        Shape::Leaf => charge(state, value.as_str().map_or(0, str::len))?,
-        Shape::List => charge(state, value.len().unwrap_or(0).saturating_mul(SKIPPED_BYTES))?,
-        Shape::Lazy => return collect(state, &value),
+        Shape::Leaf => meter.charge(value.as_str().map_or(0, str::len))?,
+        Shape::List => meter.charge(value.len().unwrap_or(0).saturating_mul(SKIPPED_BYTES))?,
+        Shape::Lazy => return collect(meter, &value),
         Shape::Map | Shape::Opaque => {}
     }
     Ok(value)
 }
 
 /// A lazy list's items, paid for first if it knows how many they are.
-fn collect(state: &State, value: &Value) -> Result<Value, Error> {
+fn collect(meter: Meter, value: &Value) -> Result<Value, Error> {
     let known = value.len();
-    charge(state, known.unwrap_or(0).saturating_mul(ITEM_BYTES))?;
+    meter.charge(known.unwrap_or(0).saturating_mul(ITEM_BYTES))?;
     let mut items = Vec::with_capacity(known.unwrap_or(0));
     for item in value.try_iter()? {
         if known.is_none_or(|known| items.len() >= known) {
-            charge(state, ITEM_BYTES)?;
+            meter.charge(ITEM_BYTES)?;
         }
         // An item that failed: its error ends the render, or the fuel is spent.
         if item.kind() == ValueKind::Invalid {
-            charge(state, 0)?;
+            meter.charge(0)?;
             return Err(invalid("an item of the list could not be made"));
         }
         items.push(item);
@@ -105,28 +110,28 @@ fn collect(state: &State, value: &Value) -> Result<Value, Error> {
 ///
 /// # Errors
 /// Where it nests deeper than [`DEPTH_MAX`] levels, or holds a namespace or a loop.
-pub(super) fn hold(state: &State, value: Value) -> Result<Value, Error> {
-    let mut bill = Bill { state, bytes: 0, item: ITEM_BYTES, text: 1 };
+pub(super) fn hold(meter: Meter, value: Value) -> Result<Value, Error> {
+    let mut bill = Bill { meter, bytes: 0, item: ITEM_BYTES, text: 1 };
     let held = bill.held(&value, DEPTH_MAX)?;
     bill.settle()?;
     Ok(held.unwrap_or(value))
 }
 
 /// Pays for walking the whole value once.
-pub(super) fn pay(state: &State, value: &Value) -> Result<(), Error> {
-    Bill { state, bytes: 0, item: ITEM_BYTES, text: 1 }.pay(value)
+pub(super) fn pay(meter: Meter, value: &Value) -> Result<(), Error> {
+    Bill { meter, bytes: 0, item: ITEM_BYTES, text: 1 }.pay(value)
 }
 
 /// Pays for writing the whole value out.
-pub(super) fn pay_for_text(state: &State, value: &Value) -> Result<(), Error> {
+pub(super) fn pay_for_text(meter: Meter, value: &Value) -> Result<(), Error> {
     // A character may be written as an escape of ten. Texts by themselves are not.
     let text = if value.as_str().is_some() { 1 } else { 10 };
-    Bill { state, bytes: 0, item: WRITTEN_BYTES, text }.pay(value)
+    Bill { meter, bytes: 0, item: WRITTEN_BYTES, text }.pay(value)
 }
 
 /// Fuel that is owed for a walk, in bytes of text, paid as it grows.
-struct Bill<'s> {
-    state: &'s State<'s, 's>,
+struct Bill<'m> {
+    meter: Meter<'m>,
     bytes: usize,
     /// For each value.
     item: usize,
@@ -142,7 +147,7 @@ impl Bill<'_> {
     }
 
     fn settle(&mut self) -> Result<(), Error> {
-        charge(self.state, std::mem::take(&mut self.bytes))
+        self.meter.charge(std::mem::take(&mut self.bytes))
     }
 
     fn pay(mut self, value: &Value) -> Result<(), Error> {
@@ -176,7 +181,7 @@ impl Bill<'_> {
             Shape::Leaf => Ok(None),
             Shape::Opaque => Err(invalid("a namespace or a loop cannot be kept in another value")),
             Shape::Lazy => {
-                let list = collect(self.state, value)?;
+                let list = collect(self.meter, value)?;
                 let deeper = deeper()?;
                 Ok(Some(self.held_items(&list, deeper)?.unwrap_or(list)))
             }

@@ -1,17 +1,20 @@
 //! `tojson` as `transformers` defines it: Python's `json.dumps` without escapes for HTML.
 
 use minijinja::value::{Kwargs, Value, ValueKind};
-use minijinja::{Error, ErrorKind, State};
+use minijinja::{Error, ErrorKind};
 
-use super::methods::charge;
+use super::meter::Meter;
 use super::{invalid, repr};
 use crate::marked::{Marks, Text};
 
 /// Widest indentation, in characters.
 const INDENT_MAX: i64 = 64;
 
-struct Style<'s> {
-    state: &'s State<'s, 's>,
+/// What a byte of text may become: `\u0001`.
+const ESCAPED_BYTES: usize = 6;
+
+struct Style<'m> {
+    meter: Meter<'m>,
     /// One level's indentation; `None` writes everything on one line.
     indent: Option<String>,
     item_separator: String,
@@ -24,7 +27,7 @@ struct Style<'s> {
 /// `tojson(value, ensure_ascii=False, indent=None, separators=None, sort_keys=False)`. A first
 /// positional argument is `ensure_ascii` if it is a boolean, else the indentation (Jinja2's own).
 pub(super) fn tojson(
-    state: &State,
+    meter: Meter,
     value: &Value,
     first: Option<&Value>,
     kwargs: &Kwargs,
@@ -45,7 +48,7 @@ pub(super) fn tojson(
         None => [", ".to_owned(), ": ".to_owned()],
     };
     let style = Style {
-        state,
+        meter,
         indent,
         item_separator,
         key_separator,
@@ -77,14 +80,14 @@ impl Style<'_> {
             return Err(repr::too_deep());
         }
         // All items at once, before they are collected.
-        let strings = value.as_str().map_or(0, str::len);
-        let items = if strings == 0 { value.len().unwrap_or(0).saturating_mul(64) } else { 0 };
-        charge(self.state, strings.saturating_add(items))?;
+        let is_text = value.kind() == ValueKind::String;
+        let items = if is_text { 0 } else { value.len().unwrap_or(0) };
+        self.meter.charge(items.saturating_mul(64))?;
         match value.kind() {
             ValueKind::None => out.push_str("null"),
             ValueKind::Bool => out.push_str(if value.is_true() { "true" } else { "false" }),
             ValueKind::Number => out.push_str(&number(value)),
-            ValueKind::String => self.string(value.as_str().unwrap_or_default(), out),
+            ValueKind::String => self.string(value.as_str().unwrap_or_default(), out)?,
             ValueKind::Seq | ValueKind::Iterable => {
                 let items: Vec<Value> = value.try_iter()?.collect();
                 self.block('[', ']', &items, level, out, |item, out| {
@@ -98,7 +101,9 @@ impl Style<'_> {
                 }
                 self.block('{', '}', &keys, level, out, |key, out| {
                     match key.kind() {
-                        ValueKind::String => self.string(key.as_str().unwrap_or_default(), out),
+                        ValueKind::String => {
+                            self.string(key.as_str().unwrap_or_default(), out)?;
+                        }
                         ValueKind::None => out.push_str("\"null\""),
                         ValueKind::Bool => out.push_str(&format!("\"{}\"", key.is_true())),
                         ValueKind::Number => out.push_str(&format!("\"{}\"", number(key))),
@@ -126,6 +131,9 @@ impl Style<'_> {
         out: &mut String,
         write: impl Fn(&Value, &mut String) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        let indentation = self.indent.as_ref().map_or(0, |indent| indent.len() * (level + 1));
+        let between = self.item_separator.len() + self.key_separator.len() + indentation;
+        self.meter.charge((items.len() + 1).saturating_mul(between))?;
         out.push(open);
         for (at, item) in items.iter().enumerate() {
             if at > 0 {
@@ -150,7 +158,8 @@ impl Style<'_> {
         }
     }
 
-    fn string(&self, text: &str, out: &mut String) {
+    fn string(&self, text: &str, out: &mut String) -> Result<(), Error> {
+        self.meter.charge(text.len().saturating_mul(ESCAPED_BYTES))?;
         out.push('"');
         for c in text.chars() {
             match c {
@@ -171,6 +180,7 @@ impl Style<'_> {
             }
         }
         out.push('"');
+        Ok(())
     }
 }
 

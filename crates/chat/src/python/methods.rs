@@ -4,20 +4,27 @@ use std::ops::Range;
 
 use minijinja::formatting::{FormatStyle, format};
 use minijinja::value::{Tuple, Value, ValueKind, from_args};
-use minijinja::{Error, ErrorKind, State};
+use minijinja::{Error, ErrorKind};
 
 use super::builtins::{check_keys, pay_for_fields};
 use super::held::pay;
 use super::invalid;
+use super::meter::Meter;
 use crate::marked::{Marks, Text};
 use crate::source;
 
 /// Longest run of digits in a format string: wider fields could fill the memory.
 const FORMAT_DIGITS_MAX: usize = 4;
 
+/// What a byte of text may become as markup: `&amp;`.
+const ESCAPED_BYTES: usize = 5;
+
+/// How often a call copies its text: without marks, changed, with marks, as a value.
+const COPIES: usize = 4;
+
 /// Calls `value.method(arguments)`.
 pub(super) fn call(
-    state: &State,
+    meter: Meter,
     marks: Marks,
     value: &Value,
     method: &str,
@@ -26,25 +33,22 @@ pub(super) fn call(
     match value.kind() {
         ValueKind::String => {
             let marked = value.as_str().unwrap_or_default();
-            charge(state, marked.len())?;
-            let string = Str { text: Text::parse(marked, marks), marks, state };
+            let texts = arguments.iter().filter_map(Value::as_str).map(str::len);
+            let bytes = texts.fold(marked.len(), usize::saturating_add);
+            meter.charge(bytes.saturating_mul(COPIES))?;
+            let string = Str { text: Text::parse(marked, marks), marks, meter };
             string.call(method, arguments)
         }
-        ValueKind::Map => map(state, value, method, arguments),
-        ValueKind::Seq | ValueKind::Iterable => seq(state, value, method, arguments),
+        ValueKind::Map => map(meter, value, method, arguments),
+        ValueKind::Seq | ValueKind::Iterable => seq(meter, value, method, arguments),
         _ => Err(ErrorKind::UnknownMethod.into()),
     }
-}
-
-/// Pays for work on `bytes` bytes before it is done.
-pub(super) fn charge(state: &State, bytes: usize) -> Result<(), Error> {
-    state.consume_fuel(bytes as u64 / 64)
 }
 
 struct Str<'a> {
     text: Text,
     marks: Marks,
-    state: &'a State<'a, 'a>,
+    meter: Meter<'a>,
 }
 
 impl Str<'_> {
@@ -87,7 +91,10 @@ impl Str<'_> {
             "lower" => Ok(self.value(&self.text.map(str::to_lowercase))),
             "title" => Ok(self.value(&self.case_each(|previous| !previous.is_alphabetic()))),
             "capitalize" => Ok(self.value(&self.case_each(|previous| previous == '\0'))),
-            source::ESCAPE => Ok(self.value(&self.text.map(escape))),
+            source::ESCAPE => {
+                self.meter.charge(plain.len().saturating_mul(ESCAPED_BYTES))?;
+                Ok(self.value(&self.text.map(escape)))
+            }
             "isdigit" | "isnumeric" | "isdecimal" => test(char::is_numeric),
             "isalpha" => test(char::is_alphabetic),
             "isalnum" => test(char::is_alphanumeric),
@@ -131,14 +138,13 @@ impl Str<'_> {
         }
         let plain = self.text.plain.as_str();
         // No more are counted than there is fuel for.
-        let (_, fuel) = self.state.fuel_levels().unwrap_or((0, u64::MAX));
-        let counted = most.min(usize::try_from(fuel).unwrap_or(usize::MAX));
+        let counted = most.min(self.meter.fuel());
         let parts = match &separator {
             Some(separator) => plain.matches(separator.as_str()).take(counted).count(),
             None => plain.split(is_space).take(counted).count(),
         };
         // A part costs about as much as a list entry of the engine.
-        charge(self.state, parts.saturating_add(1).saturating_mul(64))?;
+        self.meter.charge(parts.saturating_add(1).saturating_mul(64))?;
         let ranges = match &separator {
             Some(separator) => self.split_at(separator, most, from_right),
             None if from_right && most < usize::MAX => {
@@ -186,7 +192,7 @@ impl Str<'_> {
     fn splitlines(&self, arguments: &[Value]) -> Result<Value, Error> {
         let (keep_ends,): (Option<bool>,) = from_args(arguments)?;
         let breaks = self.text.plain.bytes().filter(|byte| *byte == b'\n').count();
-        charge(self.state, breaks.saturating_mul(64))?;
+        self.meter.charge(breaks.saturating_mul(64))?;
         let mut start = 0;
         let mut lines = Vec::new();
         for line in self.text.plain.split_inclusive('\n') {
@@ -225,7 +231,7 @@ impl Str<'_> {
             return one(affix).map(Value::from);
         }
         for affix in affix.try_iter()? {
-            charge(self.state, 64)?;
+            self.meter.charge(64 + affix.as_str().map_or(0, str::len))?;
             if one(&affix)? {
                 return Ok(Value::from(true));
             }
@@ -265,7 +271,7 @@ impl Str<'_> {
         let (old, new) = (self.plain(old), Text::parse(new, self.marks));
         let most = most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
         let matches = || self.text.plain.match_indices(old.as_str()).take(most);
-        charge(self.state, matches().count().saturating_mul(new.plain.len() + 64))?;
+        self.meter.charge(matches().count().saturating_mul(new.plain.len() + 64))?;
         let mut out = Text::default();
         let mut start = 0;
         for (at, _) in matches() {
@@ -282,14 +288,14 @@ impl Str<'_> {
         let separator = self.text.to_marked(self.marks);
         let mut out = String::new();
         for (at, item) in items.try_iter()?.enumerate() {
-            charge(self.state, separator.len() + 64)?;
+            self.meter.charge(separator.len() + 64)?;
             if at > 0 {
                 out.push_str(&separator);
             }
             let Some(item) = item.as_str() else {
                 return Err(invalid(format!("expected strings to join, found {}", item.kind())));
             };
-            charge(self.state, item.len())?;
+            self.meter.charge(item.len())?;
             out.push_str(item);
         }
         Ok(Value::from(out))
@@ -307,9 +313,9 @@ impl Str<'_> {
                 return Err(invalid("a format field is too wide"));
             }
         }
-        charge(self.state, widths)?;
+        self.meter.charge(widths)?;
         check_keys(&self.text.to_marked(self.marks))?;
-        pay_for_fields(self.state, self.text.plain.matches('{').count(), arguments)?;
+        pay_for_fields(self.meter, self.text.plain.matches('{').count(), arguments)?;
         format(FormatStyle::StrFormat, &self.text.to_marked(self.marks), arguments).map(Value::from)
     }
 
@@ -359,15 +365,15 @@ fn is_space(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}')
 }
 
-fn map(state: &State, value: &Value, method: &str, arguments: &[Value]) -> Result<Value, Error> {
+fn map(meter: Meter, value: &Value, method: &str, arguments: &[Value]) -> Result<Value, Error> {
     let keys = || {
-        charge(state, value.len().unwrap_or(0).saturating_mul(64))?;
+        meter.charge(value.len().unwrap_or(0).saturating_mul(64))?;
         value.try_iter()
     };
     match method {
         "get" => {
             let (key, default): (&Value, Option<Value>) = from_args(arguments)?;
-            pay(state, key)?;
+            pay(meter, key)?;
             let found = value.get_item(key)?;
             Ok(if found.is_undefined() { default.unwrap_or(Value::from(())) } else { found })
         }
@@ -380,13 +386,13 @@ fn map(state: &State, value: &Value, method: &str, arguments: &[Value]) -> Resul
     }
 }
 
-fn seq(state: &State, value: &Value, method: &str, arguments: &[Value]) -> Result<Value, Error> {
+fn seq(meter: Meter, value: &Value, method: &str, arguments: &[Value]) -> Result<Value, Error> {
     let (wanted,): (&Value,) = match method {
         "count" | "index" => from_args(arguments)?,
         _ => return Err(ErrorKind::UnknownMethod.into()),
     };
-    charge(state, value.len().unwrap_or(0).saturating_mul(64))?;
-    pay(state, value)?;
+    meter.charge(value.len().unwrap_or(0).saturating_mul(64))?;
+    pay(meter, value)?;
     let mut items = value.try_iter()?;
     if method == "count" {
         return Ok(Value::from(items.filter(|item| item == wanted).count()));

@@ -1,47 +1,53 @@
 //! `str()` and `repr()` of values, as `{{ value }}` prints them.
 
 use minijinja::value::{Value, ValueKind};
-use minijinja::{Error, ErrorKind, State};
+use minijinja::{Error, ErrorKind};
 
-use super::methods::charge;
+use super::group::Group;
+use super::meter::Meter;
+
+/// What a byte of text may become: `\x01`.
+const ESCAPED_BYTES: usize = 4;
 
 /// Deepest nesting of lists and objects written out.
 pub(super) const DEPTH_MAX: usize = 100;
 
 /// `str(value)`; nothing for an undefined value. Each item costs fuel: a list times a number is a
 /// hundred million items that nothing has paid for yet.
-pub(super) fn display(state: &State, value: &Value) -> Result<String, Error> {
+pub(super) fn display(meter: Meter, value: &Value) -> Result<String, Error> {
     match value.kind() {
         ValueKind::String => Ok(value.as_str().unwrap_or_default().to_owned()),
         ValueKind::Undefined => Ok(String::new()),
         ValueKind::Seq | ValueKind::Iterable | ValueKind::Map | ValueKind::Number => {
             let mut out = String::new();
-            repr(state, value, &mut out, DEPTH_MAX)?;
+            repr(meter, value, &mut out, DEPTH_MAX)?;
             Ok(out)
         }
         _ => Ok(value.to_string()),
     }
 }
 
-fn repr(state: &State, value: &Value, out: &mut String, depth: usize) -> Result<(), Error> {
+fn repr(meter: Meter, value: &Value, out: &mut String, depth: usize) -> Result<(), Error> {
     let Some(deeper) = depth.checked_sub(1) else { return Err(too_deep()) };
-    charge(state, 64 + value.as_str().map_or(0, str::len))?;
+    let text = value.as_str().map_or(0, str::len);
+    meter.charge(text.saturating_mul(ESCAPED_BYTES).saturating_add(64))?;
     match value.kind() {
         ValueKind::String => quote(value.as_str().unwrap_or_default(), out),
         ValueKind::Undefined => out.push_str("Undefined"),
         ValueKind::Number => out.push_str(&number(value)),
         ValueKind::Seq | ValueKind::Iterable => {
-            let (open, close) = if value.is_tuple() { ('(', ')') } else { ('[', ']') };
+            let is_tuple = value.is_tuple() || Group::is(value);
+            let (open, close) = if is_tuple { ('(', ')') } else { ('[', ']') };
             out.push(open);
             let mut count = 0;
             for item in value.try_iter()? {
                 if count > 0 {
                     out.push_str(", ");
                 }
-                repr(state, &item, out, deeper)?;
+                repr(meter, &item, out, deeper)?;
                 count += 1;
             }
-            if value.is_tuple() && count == 1 {
+            if is_tuple && count == 1 {
                 out.push(',');
             }
             out.push(close);
@@ -52,9 +58,9 @@ fn repr(state: &State, value: &Value, out: &mut String, depth: usize) -> Result<
                 if at > 0 {
                     out.push_str(", ");
                 }
-                repr(state, &key, out, deeper)?;
+                repr(meter, &key, out, deeper)?;
                 out.push_str(": ");
-                repr(state, &value.get_item(&key)?, out, deeper)?;
+                repr(meter, &value.get_item(&key)?, out, deeper)?;
             }
             out.push('}');
         }

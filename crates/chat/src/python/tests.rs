@@ -15,9 +15,10 @@ const VARIABLES: &str = "{% set s = '  Ab-cD ef\\n' %}{% set empty = [] %}\
 
 fn render(source: &str) -> Result<String, Error> {
     let mut environment = environment();
-    install(&mut environment, marks(), Now::default(), Limits::default());
+    install(&mut environment, marks(), Now::default(), &Limits::default());
     let user = marks().around(" <a> b ", std::slice::from_ref(&(0..7)));
-    environment.render_str(&format!("{VARIABLES}{source}"), context! { user })
+    let source = source::for_engine(&format!("{VARIABLES}{source}"), 250).expect("it parses");
+    environment.render_str(&source, context! { user })
 }
 
 fn check(source: &str, expected: &str) {
@@ -115,6 +116,67 @@ fn json_as_python_writes_it() {
     check("{{ 'é\u{1f600}' | tojson(ensure_ascii=True) }}", r#""\u00e9\ud83d\ude00""#);
     check("{{ [1, 'a'] * 2 }} {{ ([1] * 2) | tojson }}", "[1, 'a', 1, 'a'] [1, 1]");
     check("{{ {1: 2, none: 3, true: 4} | tojson }}", r#"{"1": 4, "null": 3}"#);
+}
+
+#[test]
+fn markup_escapes_what_is_added_to_it() {
+    check("{{ '<a>'|safe + '<' + '\"' }} {{ '<' + '<a>'|safe }}", "<a>&lt;&#34; &lt;<a>");
+    check(
+        "{{ '<'|e + '<' }} {{ '<'|safe + '<'|escape }} {{ ('<'|safe|trim) + '<' }}",
+        "&lt;&lt; <&lt; <&lt;",
+    );
+    check("{% set x = '<a>'|safe + '<' %}{{ x }} {{ ('<a>'|safe + '<')|length }}", "<a>&lt; 7");
+    check("{{ '<' ~ '<a>'|safe ~ '<' }} {{ ('<a>'|safe ~ '<') + '<' }}", "<<a>< <a><<");
+    check("{% raw %}{{ '<a>'|safe + '<' }}{% endraw %}", "{{ '<a>'|safe + '<' }}");
+    check(
+        "{{ '\\'/>&\"'|e }} {{ '<'|e|escape }} {{ '<'|safe|e }} {{ [1.0, '<']|e }}",
+        "&#39;/&gt;&amp;&#34; &lt; < [1.0, &#39;&lt;&#39;]",
+    );
+    for source in ["{{ 'a'|safe + 1 }}", "{{ [1] + 'a'|safe }}", "{{ 'a'|safe + nothing }}"] {
+        assert!(render(source).is_err(), "{source}");
+    }
+}
+
+#[test]
+fn what_is_joined_is_written_as_in_python() {
+    check(
+        "{{ 'a' ~ ['b', 1.0] ~ {'c': none} ~ 2.5 ~ true ~ none ~ ('d',) }}",
+        "a['b', 1.0]{'c': None}2.5TrueNone('d',)",
+    );
+}
+
+#[test]
+fn groups_are_named_tuples_wherever_they_are_kept() {
+    let groups = "[{'a': 2, 'b': 3}, {'a': 1, 'b': 4}, {'a': 2, 'b': 5}]|groupby('a')";
+    let kept = "{% set ns = namespace() %}{% set ns.groups = GROUPS %}{% set ns.last = ns.groups[1] %}\
+                {% set ns.list = [ns.last, (GROUPS)|first] %}";
+    let kept = kept.replace("GROUPS", groups);
+    for (source, expected) in [
+        (
+            "{% for g in ns.groups %}{{ g.grouper }}{{ g[0] }}{{ g['grouper'] }};{% endfor %}",
+            "111;222;",
+        ),
+        ("{% for key, items in ns.groups %}{{ key }}{{ items|length }};{% endfor %}", "11;22;"),
+        ("{{ ns.groups }}", "[(1, [{'a': 1, 'b': 4}]), (2, [{'a': 2, 'b': 3}, {'a': 2, 'b': 5}])]"),
+        (
+            "{{ ns.last.list }} {{ ns.last[1] == ns.last[-1] }}",
+            "[{'a': 2, 'b': 3}, {'a': 2, 'b': 5}] True",
+        ),
+        ("{{ ns.list[0].grouper }} {{ ns.list[1].list[0].b }}", "2 4"),
+        ("{{ ns.groups|map(attribute='grouper')|list }}", "[1, 2]"),
+        ("{{ (ns.groups|sort(attribute='grouper', reverse=true))[0].grouper }}", "2"),
+        (
+            "{{ ns.list[1]|tojson }} {{ ns.list[1] ~ '' }}",
+            "[1, [{\"a\": 1, \"b\": 4}]] (1, [{'a': 1, 'b': 4}])",
+        ),
+        (
+            "{{ ns.last|length }} {{ ns.last is sequence }} {{ ns.last.other is defined }}",
+            "2 True False",
+        ),
+        ("{{ 2 in ns.last }} {{ ns.last.index(2) }} {{ ns.last|list|length }}", "True 0 2"),
+    ] {
+        check(&format!("{kept}{source}"), expected);
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use minfer_chat::{ControlTexts, Error, Limits, Message, Request, SpecialTokens, Template};
 use serde_json::{Value, json};
@@ -94,20 +95,80 @@ fn output_that_is_too_long() {
     assert_eq!(render(source), Err(Error::OutputTooLong { limit: 4 << 20 }));
 }
 
+/// What is done again and again, with a list `x`, a text `s` and a number `i`.
+const STEPS: &[&str] = &[
+    "x",
+    "{% for j in range(10) %}{% endfor %}",
+    "{% set y = 'a'.upper() %}",
+    "{% set y = x.count(1) %}",
+    "{% set y = x[1:] %}",
+    "{% set y = x + x %}",
+    "{% set y = x * 2 %}",
+    "{% set y = [i, x] %}",
+    "{% if x < x %}{% endif %}",
+    "{% if i in x %}{% endif %}",
+    "{% set y = x ~ i %}",
+    "{% set y = x|sort %}",
+    "{% set y = x|tojson %}",
+    "{% set y = x|string %}",
+    "{% set y = s|trim %}",
+    "{% set y = s|safe + s %}",
+    "{% if x is eq x %}{% endif %}",
+    "{% if i is in x %}{% endif %}",
+    "{% set y = namespace(a=x) %}",
+    "{% set y = dict(a=x) %}",
+    "{% set y = strftime_now('%Y') %}",
+];
+
+/// One step each that walks for long.
+const WALKS: &[&str] = &[
+    "{% if x == x[:] %}{% endif %}",
+    "{% set y = [x] %}",
+    "{% set y = x ~ '' %}",
+    "{{ x }}",
+    "{% set y = x|tojson %}",
+    "{% set y = x|list %}",
+    "{% set y = x|groupby('a') %}",
+    "{% set y = x|sum(start=[]) %}",
+    "{% if x is eq(x) %}{% endif %}",
+    "{% if 1 is in x %}{% endif %}",
+    "{% set y = x.index(1) %}",
+];
+
 #[test]
-fn the_deadline_stops_output_functions_and_methods() {
-    for source in [
-        "{% for i in range(100000) %}x{% endfor %}",
-        "{% for i in range(1000) %}{% for j in range(10) %}{% endfor %}{% endfor %}",
-        "{% for i in range(100000) %}{% set x = 'a'.upper() %}{% endfor %}",
-    ] {
+fn the_deadline_stops_all_that_is_paid_for_by_size() {
+    let steps = STEPS.iter().map(|step| {
+        format!("{{% set x, s = [1, 2], 'a' %}}{{% for i in range(100000) %}}{step}{{% endfor %}}")
+    });
+    let walks = WALKS.iter().map(|walk| format!("{{% set x = [[1] * 99] * 9999 %}}{walk}"));
+    for source in steps.chain(walks) {
         let asked = Arc::new(AtomicUsize::new(0));
         let count = asked.clone();
         let limits =
             Limits::default().with_deadline(move || count.fetch_add(1, Ordering::Relaxed) >= 20);
-        let error = render_with(source, &Request::default(), &limits);
+        let error = render_with(&source, &Request::default(), &limits);
         assert_eq!(error, Err(Error::Expired), "{source}");
         assert!(asked.load(Ordering::Relaxed) < 30, "{source}");
+    }
+}
+
+#[test]
+fn a_tiny_deadline_is_heeded_however_much_fuel_there_is() {
+    let steps = STEPS.iter().map(|step| {
+        format!(
+            "{{% set x, s, many = [1, 2], 'a', range(100000) %}}\
+             {{% for i in many %}}{{% for j in many %}}{step}{{% endfor %}}{{% endfor %}}"
+        )
+    });
+    let walks = WALKS.iter().map(|walk| format!("{{% set x = [[1] * 9999] * 99999 %}}{walk}"));
+    for source in steps.chain(walks) {
+        let start = Instant::now();
+        let limits = Limits { fuel: 1 << 30, fuel_max: 1 << 30, ..Limits::default() }
+            .with_deadline(move || start.elapsed() > Duration::from_millis(10));
+        let error = render_with(&source, &Request::default(), &limits);
+        let time = start.elapsed();
+        assert_eq!(error, Err(Error::Expired), "{source}");
+        assert!(time < Duration::from_secs(3), "{time:?} for {source}");
     }
 }
 
