@@ -11,6 +11,7 @@ mod failure;
 mod flags;
 mod hub;
 mod interrupt;
+mod log;
 mod output;
 mod synth;
 
@@ -18,7 +19,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use flags::settings::Settings;
-use flags::{command_line, table};
+use flags::{Verb, command_line, exclusive, table};
 
 fn main() -> ExitCode {
     clock::SystemClock::start();
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
     let matches = match command_line::build().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => {
+            let error = command::suggest(error);
             // Help and version are answers; a reader that has gone does not mind.
             let _ = error.print();
             return ExitCode::from(match error.kind() {
@@ -54,28 +56,19 @@ fn dispatch(matches: &clap::ArgMatches) -> anyhow::Result<()> {
     for positional in row.positionals {
         settings.take_positional(positional.name, matches);
     }
-    log(&settings);
+    let style = output::Style::of(&settings);
+    log::start(&settings, style);
+    if row.verb != Verb::Config {
+        exclusive::settle(&mut settings)?;
+    }
     if table::TEMP.applies_to(row.verb) {
         hub::recommend(&mut settings)?;
+    }
+    for fault in &settings.faults {
+        output::note(&format!("warning: {fault}"));
     }
     for hint in &settings.hints {
         output::note(&format!("hint: {hint}"));
     }
-    let style = output::Style::of(&settings);
     (row.run)(&settings, style)
-}
-
-/// Events of the libraries on standard error: with `-v`, or as `--log` filters them.
-fn log(settings: &Settings) {
-    let filter = match settings.text(&table::LOG) {
-        Some(filter) => filter,
-        None if settings.on(&table::VERBOSE) => "debug,ureq=info,rustls=info",
-        None => return,
-    };
-    tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
-        .with_writer(std::io::stderr)
-        .with_ansi(output::Style::of(settings).color)
-        .with_target(true)
-        .init();
 }

@@ -1,10 +1,11 @@
 //! Standard output for answers, standard error for everything else.
 //!
 //! A closed standard output ends the command normally: a write to it gives [`Closed`], which is no
-//! failure.
+//! failure. Where both are the same terminal, file or pipe, no line breaks into an answer's: see
+//! [`aside`].
 
 use std::io::{self, IsTerminal as _, Write};
-use std::sync::mpsc;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -20,16 +21,58 @@ use crate::flags::table;
 const SHOWN_AFTER: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(200);
 
+/// An answer's line on standard output that has not ended yet, and what waits for its end.
+#[derive(Default)]
+struct Line {
+    open: bool,
+    waiting: Vec<u8>,
+}
+
+static LINE: Mutex<Line> = Mutex::new(Line { open: false, waiting: Vec::new() });
+/// Whether what is written to standard error lands among the answers.
+static SHARED: LazyLock<bool> = LazyLock::new(is_shared);
+
+fn line_so_far() -> MutexGuard<'static, Line> {
+    LINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(unix)]
+fn is_shared() -> bool {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt as _;
+    let place = |stream: &dyn AsFd| {
+        let file = std::fs::File::from(stream.as_fd().try_clone_to_owned().ok()?);
+        let about = file.metadata().ok()?;
+        Some((about.dev(), about.ino()))
+    };
+    let out = place(&io::stdout());
+    out.is_some() && out == place(&io::stderr())
+}
+
+#[cfg(not(unix))]
+fn is_shared() -> bool {
+    io::stdout().is_terminal() && io::stderr().is_terminal()
+}
+
 /// Writes text to standard output, at once.
 ///
 /// # Errors
 /// [`Closed`], or the error of the system.
 pub fn print(text: &str) -> Result<()> {
+    let mut line = line_so_far();
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Closed.into()),
-        result => Ok(result?),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(Closed.into()),
+        result => result?,
     }
+    if !text.is_empty() {
+        line.open = !text.ends_with('\n');
+    }
+    if !line.open {
+        // When standard error is gone nobody is left to tell.
+        let _ = io::stderr().write_all(&std::mem::take(&mut line.waiting));
+    }
+    Ok(())
 }
 
 /// Writes a line to standard output.
@@ -56,9 +99,37 @@ pub fn pretty_json(value: &impl Serialize) -> Result<()> {
     line(&serde_json::to_string_pretty(value)?)
 }
 
-/// Writes a line to standard error; when that is gone nobody is left to tell.
+/// Writes a line to standard error; when that is gone nobody is left to tell. A line of the answer
+/// that is open in the same place ends before it.
 pub fn note(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let mut line = line_so_far();
+    let end = if line.open && *SHARED { "\n" } else { "" };
+    line.open &= !*SHARED;
+    let waiting = std::mem::take(&mut line.waiting);
+    let mut err = io::stderr().lock();
+    let _ = write!(err, "{end}")
+        .and_then(|()| err.write_all(&waiting))
+        .and_then(|()| writeln!(err, "{text}"));
+}
+
+/// Writes whole lines to standard error; those that would break into an open line of the answer
+/// wait for its end.
+pub fn aside(lines: &[u8]) {
+    let mut line = line_so_far();
+    if line.open && *SHARED {
+        line.waiting.extend_from_slice(lines);
+    } else {
+        let _ = io::stderr().write_all(lines);
+    }
+}
+
+/// A number with seven significant digits, as JSON shows what was measured or computed in single
+/// precision: what follows is noise.
+pub fn rounded(number: f64) -> f64 {
+    if number == 0.0 || !number.is_finite() {
+        return number;
+    }
+    format!("{number:.6e}").parse().unwrap_or(number)
 }
 
 /// How standard error may be written to.
@@ -104,7 +175,8 @@ impl Style {
 
     /// A bar over bytes that shows after a second.
     pub fn bytes(self, message: String, total: u64) -> Progress {
-        let template = "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
+        let template = "{msg} {wide_bar} {decimal_bytes}/{decimal_total_bytes} \
+                        {decimal_bytes_per_sec} {eta}";
         self.progress(Some(total), template, message)
     }
 

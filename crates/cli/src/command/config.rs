@@ -4,11 +4,11 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use crate::flags::config_file;
-use crate::flags::settings::{Settings, Source};
+use crate::flags::settings::{Setting, Settings};
 use crate::flags::table;
 use crate::output::{self, Style};
 
-/// The command.
+/// The command. What is wrong with environment and file has been said by now.
 ///
 /// # Errors
 /// Standard output fails.
@@ -18,7 +18,7 @@ pub fn run(settings: &Settings, _style: Style) -> Result<()> {
             let value = setting.value.as_ref().map(|value| value.text());
             let entry = json!({
                 "value": value,
-                "source": setting.source.to_string(),
+                "source": source(setting),
                 "env": setting.flag.env(),
             });
             (setting.flag.name.to_owned(), entry)
@@ -33,11 +33,12 @@ pub fn run(settings: &Settings, _style: Style) -> Result<()> {
     let mut text = format!("# {file}\n");
     for setting in settings.iter() {
         let value = setting.value.as_ref().map_or(String::new(), |value| value.text());
-        let source = match &setting.source {
-            Source::Default => String::new(),
-            other => format!("  # {other}"),
-        };
-        text += &format!("{:<22} = {value}{source}\n", setting.flag.name);
+        text += &format!("{:<22} = {value:<12}  # {}\n", setting.flag.name, source(setting));
     }
     output::print(&text)
+}
+
+/// Where a setting came from, in words.
+fn source(setting: &Setting) -> String {
+    if setting.is_unset() { "unset".to_owned() } else { setting.source.to_string() }
 }

@@ -28,10 +28,11 @@ struct Line {
 /// # Errors
 /// No model, or one that a device cannot run.
 pub fn run(settings: &Settings, style: Style) -> Result<()> {
-    let file = load::file(settings, style)?;
     let options = load::options(settings)?;
     options.validate()?;
+    let file = load::file(settings, style)?;
     let explained = planned::plan(&file, &options, settings.count(&table::STEP_TOKENS))?;
+    load::warn(settings, explained.devices.iter(), explained.trained);
     let lines = lines(&explained);
     if settings.on(&table::JSON) {
         let notes = explained.program.notes.iter();

@@ -4,15 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use minfer_engine::{Engine, EngineOptions, Fusion, KvType, KvTypes};
+use minfer_engine::{DeviceChoice, Engine, EngineOptions, Fusion, KvType, KvTypes};
 use minfer_gguf::File;
+use minfer_plan::{Caps, DeviceKind};
 
 use crate::clock::SystemClock;
 use crate::failure::usage;
 use crate::flags::settings::Settings;
 use crate::flags::{Flag, table};
 use crate::hub;
-use crate::output::Style;
+use crate::output::{self, Style};
 
 /// Loads the model that the settings name.
 ///
@@ -27,12 +28,65 @@ pub fn engine(settings: &Settings, style: Style) -> Result<Engine> {
 /// # Errors
 /// As [`engine`].
 pub fn engine_with(settings: &Settings, style: Style, options: EngineOptions) -> Result<Engine> {
+    let engine = another(settings, style, options)?;
+    warn(settings, engine.devices(), engine.model().config().context);
+    Ok(engine)
+}
+
+/// Loads the model once more: what there is to say of the settings has been said.
+///
+/// # Errors
+/// As [`engine`].
+pub fn another(settings: &Settings, style: Style, options: EngineOptions) -> Result<Engine> {
     let path = hub::locate(settings, style)?;
     let _progress = style.spinner("loading");
     tracing::debug!(path = %path.display(), "loading");
-    let engine = named(&path, Engine::load(&path, options))?;
-    tracing::debug!(placement = ?engine.placement(), context = engine.context(), "loaded");
+    let mut engine = named(&path, Engine::load(&path, options))?;
+    let memory = engine.memory()?;
+    tracing::debug!(placement = %memory.placement, context = memory.context, "loaded");
     Ok(engine)
+}
+
+/// Says which settings go beyond what model and machine have: the command goes on, for its result
+/// is the same or what was asked for.
+pub fn warn<'c>(settings: &Settings, devices: impl Iterator<Item = &'c Caps>, trained: usize) {
+    let warning = |text: String| output::note(&format!("warning: {text}"));
+    let context = settings.count(&table::CTX_SIZE);
+    if context > trained {
+        warning(format!(
+            "--ctx-size {context} is more than the {trained} positions the model was trained \
+             with; beyond those it may write nonsense"
+        ));
+    }
+    let (threads, there) = (settings.count(&table::THREADS), processors());
+    if threads > there {
+        warning(format!(
+            "--threads {threads} on {there} processor{}: more threads than processors only wait \
+             for each other",
+            if there == 1 { "" } else { "s" }
+        ));
+    }
+    // An answer is the same wherever it is computed, so that the CPU may do what was meant for an
+    // accelerator; a command line for llama.cpp stays good.
+    let asked = settings.source(&table::GPU_LAYERS).is_some_and(|source| source.rank() > 0);
+    let layers = settings.text(&table::GPU_LAYERS).filter(|text| asked && *text != "0");
+    let mut devices = devices.map(|caps| caps.kind);
+    let is_gpu = |kind: DeviceKind| match kind {
+        DeviceKind::Metal | DeviceKind::Cuda => true,
+        DeviceKind::Cpu | DeviceKind::Reference => false,
+    };
+    if let Some(layers) = layers
+        && !devices.any(is_gpu)
+    {
+        let device = settings.text(&table::DEVICE_NAME).filter(|name| *name != "auto");
+        warning(match device {
+            Some(name) => format!("--gpu-layers {layers} has no effect with --device {name}"),
+            None => format!(
+                "--gpu-layers {layers}: there is no GPU device in this build; the CPU runs all \
+                 layers"
+            ),
+        });
+    }
 }
 
 /// Opens the file that the settings name.
@@ -71,7 +125,7 @@ fn named<T, E: std::error::Error + Send + Sync + 'static>(
 /// # Errors
 /// A value that cannot be.
 pub fn options(settings: &Settings) -> Result<EngineOptions> {
-    let device = settings.text(&table::DEVICE_NAME).unwrap_or("auto").parse()?;
+    let device = device(settings)?;
     let kv = KvTypes {
         key: kv_type(settings, &table::CACHE_TYPE_K)?,
         value: kv_type(settings, &table::CACHE_TYPE_V)?,
@@ -99,8 +153,27 @@ pub fn options(settings: &Settings) -> Result<EngineOptions> {
 
 /// Threads that the settings ask for.
 pub fn threads(settings: &Settings) -> usize {
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    settings.some_count(&table::THREADS).unwrap_or_else(cores)
+    settings.some_count(&table::THREADS).unwrap_or_else(processors)
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The device that is asked for. One that this build lacks is refused here, before a model is
+/// fetched or read for it.
+fn device(settings: &Settings) -> Result<DeviceChoice> {
+    let name = settings.text(&table::DEVICE_NAME).unwrap_or("auto");
+    let choice: DeviceChoice = name.parse()?;
+    if choice != DeviceChoice::Auto {
+        let there = minfer_engine::available(1);
+        if !there.iter().any(|device| device.choice == choice) {
+            let names: Vec<&str> = there.iter().map(|device| device.choice.name()).collect();
+            let names = names.join(", ");
+            return Err(usage(format!("--device {name}: not in this build, which has {names}")));
+        }
+    }
+    Ok(choice)
 }
 
 fn kv_type(settings: &Settings, flag: &'static Flag) -> Result<KvType> {

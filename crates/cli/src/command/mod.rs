@@ -21,12 +21,14 @@ mod rm;
 mod run;
 mod sampling;
 mod score;
+mod suggest;
 mod synth;
 mod table;
 mod tokenize;
 mod trace;
 mod version;
 
+pub use suggest::suggest;
 pub use table::{COMMANDS, CommandRow, Positional};
 
 /// A token's text for people and JSON: of a special token its name, of half a character the

@@ -22,6 +22,8 @@ pub struct Explained {
     pub devices: Vec<Caps>,
     /// Which layers are where, and why.
     pub placement: String,
+    /// Positions that the model was trained with.
+    pub trained: usize,
     /// Rows of a full step.
     pub counts: Counts,
 }
@@ -58,6 +60,7 @@ pub fn plan(file: &File, options: &EngineOptions, tokens: usize) -> Result<Expla
         program: minfer_plan::plan(&graph, &targets, &placement, &how)?,
         devices: devices.iter().map(|device| device.target().caps().clone()).collect(),
         placement: placed,
+        trained: model.config().context,
         counts: Counts { tokens, outputs: 1 },
     })
 }

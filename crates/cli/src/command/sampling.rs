@@ -93,10 +93,10 @@ fn breakers(settings: &Settings, tokenizer: &Tokenizer) -> Result<Vec<Vec<u32>>>
     given.into_iter().map(|text| Ok(tokenizer.encode(text, Special::Plain)?)).collect()
 }
 
-/// The grammar, of at most one source.
+/// The grammar; settings have at most one.
 ///
 /// # Errors
-/// Several are given, a file cannot be read, or the grammar is refused.
+/// A file cannot be read, or the grammar is refused.
 pub fn grammar(settings: &Settings) -> Result<Option<Grammar>> {
     let sources = [
         &table::JSON_SCHEMA,
@@ -105,11 +105,8 @@ pub fn grammar(settings: &Settings) -> Result<Option<Grammar>> {
         &table::GRAMMAR_FILE,
         &table::REGEX,
     ];
-    let mut given = sources.into_iter().filter(|flag| settings.text(flag).is_some());
-    let (Some(flag), more) = (given.next(), given.next()) else { return Ok(None) };
-    if let Some(other) = more {
-        return Err(usage(format!("--{} and --{} exclude each other", flag.name, other.name)));
-    }
+    let given = sources.into_iter().find(|flag| settings.text(flag).is_some());
+    let Some(flag) = given else { return Ok(None) };
     let text = settings.text(flag).unwrap_or_default();
     let text = match flag.name {
         "json-schema-file" | "grammar-file" => super::prompt::read_file(text.as_ref())?,

@@ -73,7 +73,7 @@ fn arguments(flag: &'static Flag) -> Vec<Arg> {
             let negative = Arg::new(no)
                 .long(no)
                 .help_heading(flag.theme.title())
-                .help(format!("Turn off --{}: {}", flag.name, flag.help))
+                .help(off_help(flag))
                 .action(ArgAction::SetTrue)
                 .overrides_with(no)
                 .hide(flag.default != "true");
@@ -105,6 +105,14 @@ fn help(flag: &Flag) -> StyledStr {
         text += &format!(" [default: {}]", flag.default);
     }
     text.into()
+}
+
+/// What the flag that says no is for.
+fn off_help(flag: &Flag) -> String {
+    match flag.off {
+        "" => format!("The opposite of --{}", flag.name),
+        off => off.to_owned(),
+    }
 }
 
 fn long_help(flag: &Flag) -> StyledStr {

@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::Flag;
-use super::table;
+use super::{Flag, nearest, table};
 
 /// Size above which a file is no configuration.
 const BYTES_MAX: u64 = 1 << 20;
@@ -25,40 +24,66 @@ pub struct Line {
     pub number: usize,
 }
 
+/// A line that is not understood.
+#[derive(Debug, PartialEq)]
+pub struct Fault {
+    /// Where.
+    pub number: usize,
+    /// What was expected, and what was found.
+    pub text: String,
+}
+
+/// A file that was read.
+#[derive(Debug, Default)]
+pub struct Contents {
+    /// The lines that say something of a row.
+    pub lines: Vec<Line>,
+    /// The others.
+    pub faults: Vec<Fault>,
+}
+
 /// Reads a file.
 ///
 /// # Errors
-/// It cannot be read, or a line is not understood; the message names the line.
-pub fn read(path: &Path) -> Result<Vec<Line>, String> {
+/// It cannot be read.
+pub fn read(path: &Path) -> Result<Contents, String> {
     let size = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
     if size > BYTES_MAX {
         return Err(format!("expected at most {BYTES_MAX} bytes, found {size}"));
     }
-    parse(&std::fs::read_to_string(path).map_err(|error| error.to_string())?)
+    Ok(parse(&std::fs::read_to_string(path).map_err(|error| error.to_string())?))
 }
 
 /// Reads the text of a file.
-///
-/// # Errors
-/// As [`read`].
-pub fn parse(text: &str) -> Result<Vec<Line>, String> {
-    let mut lines = Vec::new();
+pub fn parse(text: &str) -> Contents {
+    let mut contents = Contents::default();
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let Some((key, value)) = line.split_once('=') else {
-            return Err(format!("line {number}: expected `key = value`, found `{line}`"));
-        };
-        let key = key.trim().replace('_', "-");
-        let Some(flag) = table::rows().find(|flag| flag.name == key) else {
-            return Err(format!("line {number}: unknown key `{key}`; `minfer config` shows all"));
-        };
-        let values = values(value.trim()).map_err(|error| format!("line {number}: {error}"))?;
-        lines.push(Line { flag, values, number });
+        match setting(line) {
+            Ok((flag, values)) => contents.lines.push(Line { flag, values, number }),
+            Err(text) => contents.faults.push(Fault { number, text }),
+        }
     }
-    Ok(lines)
+    contents
+}
+
+/// The row of a line, and its values.
+fn setting(line: &str) -> Result<(&'static Flag, Vec<String>), String> {
+    let Some((key, value)) = line.split_once('=') else {
+        return Err(format!("expected `key = value`, found `{line}`"));
+    };
+    let key = key.trim().replace('_', "-");
+    let Some(flag) = table::rows().find(|flag| flag.name == key) else {
+        let meant = match nearest::key(&key) {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => "a key is the long name of a flag;".to_owned(),
+        };
+        return Err(format!("unknown key `{key}`: {meant} `minfer config` shows every key"));
+    };
+    Ok((flag, values(value.trim())?))
 }
 
 /// The texts of a value.

@@ -9,6 +9,8 @@
 
 pub mod command_line;
 pub mod config_file;
+pub mod exclusive;
+pub mod nearest;
 pub mod pages;
 mod row;
 pub mod settings;

@@ -132,6 +132,8 @@ pub struct Flag {
     pub verbs: &'static [Verb],
     /// One line.
     pub help: &'static str,
+    /// Of a switch that is on by default: what happens without it, in one line.
+    pub off: &'static str,
     /// What else there is to say.
     pub more: &'static str,
 }
@@ -146,8 +148,20 @@ impl Flag {
         help: &'static str,
     ) -> Flag {
         let (aliases, dashed): (&[&str], &[&str]) = (&[], &[]);
-        let (short, llama_env, more) = (None, None, "");
-        Flag { name, short, aliases, dashed, llama_env, kind, default, theme, verbs, help, more }
+        Flag {
+            name,
+            short: None,
+            aliases,
+            dashed,
+            llama_env: None,
+            kind,
+            default,
+            theme,
+            verbs,
+            help,
+            off: "",
+            more: "",
+        }
     }
 
     /// With a letter.
@@ -174,6 +188,12 @@ impl Flag {
         self
     }
 
+    /// With what happens when it is switched off.
+    pub const fn off(mut self, text: &'static str) -> Flag {
+        self.off = text;
+        self
+    }
+
     /// With more to say.
     pub const fn more(mut self, text: &'static str) -> Flag {
         self.more = text;
@@ -183,6 +203,16 @@ impl Flag {
     /// Its environment variable.
     pub fn env(&self) -> String {
         format!("MINFER_{}", self.name.to_ascii_uppercase().replace('-', "_"))
+    }
+
+    /// The shortest way to write it, and the long one: `-hf/--hf-repo`.
+    pub fn spelled(&self) -> String {
+        let letter = self.short.map(String::from);
+        let dashed = self.dashed.iter().copied().find(|name| name.len() < self.name.len());
+        match letter.as_deref().or(dashed) {
+            Some(short) => format!("-{short}/--{}", self.name),
+            None => format!("--{}", self.name),
+        }
     }
 
     /// Whether a command has it.

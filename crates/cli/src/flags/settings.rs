@@ -38,6 +38,19 @@ impl fmt::Display for Source {
     }
 }
 
+impl Source {
+    /// How near a source is: a larger number counts before a smaller one.
+    pub fn rank(&self) -> u8 {
+        match self {
+            Source::Default => 0,
+            Source::Catalog(_) => 1,
+            Source::File(..) => 2,
+            Source::Environment(_) => 3,
+            Source::CommandLine => 4,
+        }
+    }
+}
+
 /// One setting.
 #[derive(Clone, Debug)]
 pub struct Setting {
@@ -49,6 +62,25 @@ pub struct Setting {
     pub source: Source,
 }
 
+impl Setting {
+    /// What the table alone says.
+    fn default_of(flag: &'static Flag) -> Result<Setting> {
+        let source = Source::Default;
+        let value = match flag.default {
+            "" if matches!(flag.kind, Kind::List(_)) => Some(Value::List(Vec::new())),
+            "" => None,
+            default => Some(read(flag, &[default.to_owned()], &source)?),
+        };
+        Ok(Setting { flag, value, source })
+    }
+
+    /// Whether neither a source nor the table gives a value.
+    pub fn is_unset(&self) -> bool {
+        let empty = |value: &Value| matches!(value, Value::List(items) if items.is_empty());
+        self.source == Source::Default && self.value.as_ref().is_none_or(empty)
+    }
+}
+
 /// All settings of a command, and its arguments without a name.
 #[derive(Debug, Default)]
 pub struct Settings {
@@ -56,45 +88,63 @@ pub struct Settings {
     positionals: Vec<(&'static str, Vec<String>)>,
     /// Things to tell the user, such as names that have a better spelling.
     pub hints: Vec<String>,
+    /// What is wrong with environment and file, where that is shown instead of ending the command.
+    pub faults: Vec<String>,
+    lenient: bool,
 }
 
 impl Settings {
     /// Puts together what command line, environment, file and table say, for the rows of `verb`
-    /// (all rows for `config`).
+    /// (all rows for `config`, which shows what is wrong with a source instead of failing).
     ///
     /// # Errors
     /// A value that its row does not allow, or a file that cannot be read.
     pub fn resolve(verb: Verb, matches: &ArgMatches) -> Result<Settings> {
-        let mut settings = Settings::default();
+        let mut settings = Settings { lenient: verb == Verb::Config, ..Settings::default() };
         // Commands without flags, such as those that print completions, need no configuration.
         let configured = table::CONFIG_FILE.applies_to(verb);
         let lines = if configured { settings.read_file(matches)? } else { Vec::new() };
         let wanted = |flag: &&'static Flag| verb == Verb::Config || flag.applies_to(verb);
         for flag in table::rows().filter(wanted) {
             let on_line = if flag.applies_to(verb) { typed(flag, matches) } else { None };
-            let (texts, source) = match on_line {
-                Some(texts) => (Some(texts), Source::CommandLine),
-                None => match settings.environment(flag) {
-                    Some((name, text)) => (Some(vec![text]), Source::Environment(name)),
-                    None => {
-                        match lines.iter().rev().find(|(line, _)| std::ptr::eq(line.flag, flag)) {
-                            Some((line, path)) => {
-                                (Some(line.values.clone()), Source::File(path.clone(), line.number))
-                            }
-                            None => (None, Source::Default),
-                        }
-                    }
-                },
+            let said = match on_line {
+                Some(texts) => Some((texts, Source::CommandLine)),
+                None => settings.said_elsewhere(flag, &lines),
             };
-            let value = match (&texts, flag.default) {
-                (None, "") if !matches!(flag.kind, Kind::List(_)) => None,
-                (None, "") => Some(Value::List(Vec::new())),
-                (None, default) => Some(read(flag, &[default.to_owned()], &source)?),
-                (Some(texts), _) => Some(read(flag, texts, &source)?),
+            let setting = match said.map(|(texts, source)| (read(flag, &texts, &source), source)) {
+                None => Setting::default_of(flag)?,
+                Some((Ok(value), source)) => Setting { flag, value: Some(value), source },
+                Some((Err(error), Source::CommandLine)) => return Err(error),
+                Some((Err(error), _)) => {
+                    settings.fault(error)?;
+                    Setting::default_of(flag)?
+                }
             };
-            settings.settings.push(Setting { flag, value, source });
+            settings.settings.push(setting);
         }
         Ok(settings)
+    }
+
+    /// What environment and file say of a row.
+    fn said_elsewhere(
+        &mut self,
+        flag: &'static Flag,
+        lines: &[(config_file::Line, PathBuf)],
+    ) -> Option<(Vec<String>, Source)> {
+        if let Some((name, text)) = self.environment(flag) {
+            return Some((vec![text], Source::Environment(name)));
+        }
+        let (line, path) = lines.iter().rev().find(|(line, _)| std::ptr::eq(line.flag, flag))?;
+        Some((line.values.clone(), Source::File(path.clone(), line.number)))
+    }
+
+    /// Takes note of what is wrong with a source, or fails.
+    fn fault(&mut self, error: anyhow::Error) -> Result<()> {
+        if !self.lenient {
+            return Err(error);
+        }
+        self.faults.push(format!("{error:#}"));
+        Ok(())
     }
 
     /// Takes the values of an argument without a name.
@@ -124,7 +174,7 @@ impl Settings {
         Ok(())
     }
 
-    fn read_file(&self, matches: &ArgMatches) -> Result<Vec<(config_file::Line, PathBuf)>> {
+    fn read_file(&mut self, matches: &ArgMatches) -> Result<Vec<(config_file::Line, PathBuf)>> {
         let flag = &table::CONFIG_FILE;
         let named = typed(flag, matches)
             .and_then(|texts| texts.into_iter().last())
@@ -136,9 +186,19 @@ impl Settings {
                 None => return Ok(Vec::new()),
             },
         };
-        let lines = config_file::read(&path)
-            .map_err(|error| usage(format!("configuration file {}: {error}", path.display())))?;
-        Ok(lines.into_iter().map(|line| (line, path.clone())).collect())
+        let shown = path.display();
+        let contents = match config_file::read(&path) {
+            Ok(contents) => contents,
+            Err(error) => {
+                self.fault(usage(format!("configuration file {shown}: {error}")))?;
+                return Ok(Vec::new());
+            }
+        };
+        for fault in contents.faults {
+            let config_file::Fault { number, text } = fault;
+            self.fault(usage(format!("configuration file {shown}:{number}: {text}")))?;
+        }
+        Ok(contents.lines.into_iter().map(|line| (line, path.clone())).collect())
     }
 
     fn environment(&mut self, flag: &Flag) -> Option<(String, String)> {
@@ -174,6 +234,27 @@ impl Settings {
     /// Whether anything but the table says something of a row.
     pub fn is_given(&self, flag: &'static Flag) -> bool {
         self.setting(flag).is_some_and(|setting| setting.source != Source::Default)
+    }
+
+    /// Where a row's value came from; `None` for a row that the command does not have.
+    pub fn source(&self, flag: &'static Flag) -> Option<&Source> {
+        self.setting(flag).map(|setting| &setting.source)
+    }
+
+    /// Takes back whatever was said of a row.
+    ///
+    /// # Errors
+    /// The table's default is no value of the row.
+    pub fn forget(&mut self, flag: &'static Flag) -> Result<()> {
+        for setting in self.settings.iter_mut().filter(|s| std::ptr::eq(s.flag, flag)) {
+            *setting = Setting::default_of(flag)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a row is a switch that is off.
+    pub fn is_off(&self, flag: &'static Flag) -> bool {
+        matches!(self.value(flag), Some(Value::Bool(false)))
     }
 
     /// A switch; false for a row that the command does not have.

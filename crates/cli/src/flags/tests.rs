@@ -3,8 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 
+use minfer_engine::DeviceChoice;
+
 use super::value::{Value, boolean};
-use super::{Kind, command_line, config_file, table};
+use super::{Kind, command_line, config_file, nearest, table};
 use crate::command::COMMANDS;
 
 /// Every way to write a flag on the command line.
@@ -33,6 +35,9 @@ fn rows_have_one_name_and_say_what_they_are() {
         if let Kind::Switch(no) = flag.kind {
             assert!(no.starts_with("no-"), "{name}: {no}");
         }
+        // Help shows the flag that says no where a switch is on, so that one needs words.
+        let shows_no = matches!(flag.kind, Kind::Switch(_)) && flag.default == "true";
+        assert_eq!(!flag.off.is_empty(), shows_no, "{name}");
         assert!(flag.dashed.iter().all(|dashed| dashed.len() > 1), "{name}: use `short`");
         assert!(flag.llama_env.is_none_or(|env| env.starts_with("LLAMA_ARG_")), "{name}");
     }
@@ -109,14 +114,18 @@ fn defaults_of_sampling_are_those_of_the_sampler() {
 #[test]
 fn devices_of_the_engine_are_words_of_the_flag() {
     let Kind::Choice(words) = table::DEVICE_NAME.kind else { panic!("a choice") };
-    let engine: Vec<&str> =
-        minfer_engine::DeviceChoice::all().map(|choice| choice.name()).collect();
+    let engine: Vec<&str> = DeviceChoice::all().map(|choice| choice.name()).collect();
     assert_eq!(words, engine);
     let (Kind::Choice(key), Kind::Choice(value)) =
         (table::CACHE_TYPE_K.kind, table::CACHE_TYPE_V.kind)
     else {
         panic!("choices")
     };
+    // What help says of this version.
+    assert!(table::DEVICE_NAME.help.contains("metal and cuda are not in this version"));
+    let there = minfer_engine::available(1);
+    let gpu = |choice| [DeviceChoice::Metal, DeviceChoice::Cuda].contains(&choice);
+    assert!(!there.iter().any(|device| gpu(device.choice)), "{there:?}");
     let types: Vec<&str> = minfer_engine::KvType::ALL.iter().map(|kind| kind.name()).collect();
     assert_eq!((key, value), (&types[..], &types[..]));
 }
@@ -133,11 +142,64 @@ fn values_mean_the_same_in_any_case_and_out_of_range_is_refused() {
         (&table::TOP_P, "1.5"),
         (&table::TOP_P, "nan"),
         (&table::TEMP, "inf"),
+        (&table::TEMP, "-0.1"),
+        (&table::MIN_P, "-0.1"),
+        (&table::TYPICAL, "1.1"),
+        (&table::XTC_PROBABILITY, "2"),
+        (&table::REPEAT_PENALTY, "0"),
+        (&table::REPEAT_PENALTY, "-1"),
+        (&table::REPEAT_LAST_N, "-2"),
+        (&table::DRY_MULTIPLIER, "-1"),
+        (&table::DYNATEMP_RANGE, "-1"),
+        (&table::MIROSTAT, "3"),
+        (&table::PRESENCE_PENALTY, "1e39"),
         (&table::TOP_K, "-1"),
         (&table::PREDICT, "ten"),
         (&table::MMAP, "maybe"),
     ] {
-        assert!(parse(flag, text).is_err(), "{} {text}", flag.name);
+        let error = parse(flag, text).unwrap_err();
+        assert!(
+            error.starts_with("expected ") && error.len() < 60,
+            "{} {text}: {error}",
+            flag.name
+        );
+    }
+    for (flag, expected) in [
+        (&table::TEMP, "expected a number of at least 0"),
+        (&table::TOP_P, "expected a number from 0 to 1"),
+        (&table::REPEAT_PENALTY, "expected a number above 0"),
+        (&table::FREQUENCY_PENALTY, "expected a number"),
+        (&table::SEED, "expected an integer of at least -1"),
+        (&table::MIROSTAT, "expected an integer from 0 to 2"),
+    ] {
+        assert_eq!(parse(flag, "hot").unwrap_err(), expected, "{}", flag.name);
+    }
+    // What llama.cpp gives a meaning to.
+    for (flag, text) in [
+        (&table::TOP_K, "0"),
+        (&table::SEED, "-1"),
+        (&table::TOP_NSIGMA, "-3"),
+        (&table::REPEAT_LAST_N, "-1"),
+        (&table::PRESENCE_PENALTY, "-1"),
+        (&table::DRY_BASE, "0.5"),
+        (&table::PREDICT, "-1"),
+    ] {
+        assert!(parse(flag, text).is_ok(), "{} {text}", flag.name);
+    }
+}
+
+#[test]
+fn mistyped_keys_lead_to_the_nearest_one() {
+    for (word, name) in [
+        ("thread", Some("threads")),
+        ("tpo-k", Some("top-k")),
+        ("ngl", Some("gpu-layers")),
+        ("n-predict", Some("predict")),
+        ("context-size", Some("ctx-size")),
+        ("foo", None),
+        ("", None),
+    ] {
+        assert_eq!(nearest::key(word), name, "{word}");
     }
 }
 
@@ -166,9 +228,10 @@ fn names_of_several_letters_become_long_flags() {
 fn the_configuration_file_is_lines_of_keys_and_values() {
     let text = "# a comment\n\n threads = 4\ntop_k=20\nmodel = \"a b\"\nstop = [\"x\", \"y\"]\n\
                 mmap = false\ndevice = cpu\n";
-    let lines = config_file::parse(text).unwrap();
+    let contents = config_file::parse(text);
+    assert_eq!(contents.faults, []);
     let found: Vec<(&str, Vec<String>, usize)> =
-        lines.into_iter().map(|line| (line.flag.name, line.values, line.number)).collect();
+        contents.lines.into_iter().map(|line| (line.flag.name, line.values, line.number)).collect();
     let expect = |name, values: &[&str], number| {
         (name, values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>(), number)
     };
@@ -184,13 +247,15 @@ fn the_configuration_file_is_lines_of_keys_and_values() {
         ]
     );
     for (text, message) in [
-        ("threads 4", "line 1: expected `key = value`"),
-        ("\nthread = 4", "line 2: unknown key `thread`"),
-        ("model = \"a", "line 1: `\"a` is not a whole text"),
-        ("stop = [[1]]", "line 1: expected a text"),
-        ("[run]", "line 1: expected `key = value`"),
+        ("top-k = 1\nthreads 4", "expected `key = value`"),
+        ("top-k = 1\nthread = 4", "unknown key `thread`: did you mean `threads`?"),
+        ("top-k = 1\nmodel = \"a", "`\"a` is not a whole text"),
+        ("top-k = 1\nstop = [[1]]", "expected a text"),
+        ("top-k = 1\n[run]", "expected `key = value`"),
     ] {
-        let error = config_file::parse(text).unwrap_err();
-        assert!(error.starts_with(message), "{text:?}: {error}");
+        let contents = config_file::parse(text);
+        let [fault] = contents.faults.as_slice() else { panic!("{text:?}") };
+        assert_eq!((fault.number, contents.lines.len()), (2, 1), "{text:?}");
+        assert!(fault.text.starts_with(message), "{text:?}: {}", fault.text);
     }
 }

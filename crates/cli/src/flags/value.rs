@@ -2,6 +2,9 @@
 
 use super::{Flag, Kind};
 
+/// The least number of a row that 0 is too small for.
+pub const ABOVE_ZERO: f64 = f32::MIN_POSITIVE as f64;
+
 /// A setting's value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -53,11 +56,11 @@ impl Flag {
                 .ok_or_else(|| "expected true or false (on, off, yes, no, 1, 0)".into()),
             Kind::Integer(low, high) => match last.trim().parse() {
                 Ok(value) if (low..=high).contains(&value) => Ok(Value::Integer(value)),
-                Ok(_) | Err(_) => Err(format!("expected an integer from {low} to {high}")),
+                Ok(_) | Err(_) => Err(format!("expected an integer {}", integers(low, high))),
             },
             Kind::Number(low, high) => match last.trim().parse::<f64>() {
                 Ok(value) if (low..=high).contains(&value) => Ok(Value::Number(value)),
-                Ok(_) | Err(_) => Err(format!("expected a number from {low} to {high}")),
+                Ok(_) | Err(_) => Err(format!("expected a number{}", numbers(low, high))),
             },
             Kind::Choice(words) => {
                 let found = words.iter().find(|word| word.eq_ignore_ascii_case(last));
@@ -66,5 +69,28 @@ impl Flag {
             }
             Kind::Text(_) | Kind::Path(_) => Ok(Value::Text(last.into())),
         }
+    }
+}
+
+/// A range of integers in words; an end that only the type's size gives is left out.
+fn integers(low: i64, high: i64) -> String {
+    if high >= i64::from(i32::MAX) {
+        format!("of at least {low}")
+    } else {
+        format!("from {low} to {high}")
+    }
+}
+
+/// A range of numbers in words; ends that only single precision gives are left out.
+fn numbers(low: f64, high: f64) -> String {
+    let (least, most) = (f64::from(f32::MIN), f64::from(f32::MAX));
+    if high < most {
+        format!(" from {low} to {high}")
+    } else if low <= least {
+        String::new()
+    } else if low == ABOVE_ZERO {
+        " above 0".into()
+    } else {
+        format!(" of at least {low}")
     }
 }

@@ -14,8 +14,10 @@ flags! { MODEL_ROWS:
         .short('m').llama_env("LLAMA_ARG_MODEL")
         .more("A path is taken as it is. Any other word is looked for among the models at hand \
                (Hugging Face's cache, llama.cpp's, LM Studio's, Ollama's) and then fetched. \
-               `minfer list` shows what is at hand. With a catalog name, `run` and `chat` sample \
-               as the model's publisher recommends, unless told otherwise.");
+               `minfer list` shows what is at hand. By a catalog name, `run` and `chat` take the \
+               sampling and the system message that go with that name, where nothing else is \
+               given; by its path, the same file runs with the defaults that are shown here and \
+               the template's own system message.");
     HF_REPO = Flag::new("hf-repo", (MODEL_THEME, OPEN), Kind::Text("USER/REPO[:QUANT]"), "",
         "Model on the Hugging Face hub; fetched when it is not at hand")
         .dashed(&["hf", "hfr"]).llama_env("LLAMA_ARG_HF_REPO");
@@ -28,21 +30,23 @@ flags! { MODEL_ROWS:
     TOKENIZER_PRE = Flag::new("tokenizer-pre", (MODEL_THEME, OPEN), Kind::Text("RULE"), "",
         "Word-splitting rule to use in place of the file's");
     MMAP = Flag::new("mmap", (MODEL_THEME, OPEN), Kind::Switch("no-mmap"), "true",
-        "Map the file instead of reading it into memory").llama_env("LLAMA_ARG_MMAP");
+        "Map the file instead of reading it into memory").llama_env("LLAMA_ARG_MMAP")
+        .off("Read the file into memory instead of mapping it");
     MLOCK = Flag::new("mlock", (MODEL_THEME, OPEN), Kind::Switch("no-mlock"), "false",
         "Keep the file's pages in memory").llama_env("LLAMA_ARG_MLOCK");
 
     DEVICE_NAME = Flag::new("device", DEVICE,
         Kind::Choice(&["auto", "cpu", "reference", "reference-f64", "metal", "cuda"]), "auto",
-        "Where the model runs; auto takes the first of Metal, CUDA, CPU that is there")
+        "Where the model runs; auto is cpu; metal and cuda are not in this version")
         .dashed(&["dev"]).llama_env("LLAMA_ARG_DEVICE")
-        .more("A device that is named and not there is an error: work never moves to another one \
+        .more("`reference` is the executable definition: slow, for comparisons. A device \
+               that is named and not there is an error: work never moves to another one \
                silently.");
     GPU_LAYERS = Flag::new("gpu-layers", DEVICE, Kind::Text("N|all"), "all",
-        "Layers on the accelerator, the last ones first")
+        "Layers on the GPU, the last ones first; without a GPU the CPU runs all")
         .alias(&["n-gpu-layers"]).dashed(&["ngl"]).llama_env("LLAMA_ARG_N_GPU_LAYERS");
     THREADS = Flag::new("threads", (Theme::Device, THREADED), Kind::Integer(0, 1024), "0",
-        "Threads of the CPU; 0 for one per core")
+        "Threads of the CPU; 0 for one per processor")
         .short('t').llama_env("LLAMA_ARG_THREADS");
     CACHE_TYPE_K = Flag::new("cache-type-k", DEVICE, Kind::Choice(KV), "f16",
         "Type of cached keys").dashed(&["ctk"]).llama_env("LLAMA_ARG_CACHE_TYPE_K");
@@ -56,7 +60,8 @@ flags! { MODEL_ROWS:
         "Fused ops that planning may use, by name, parted by commas");
     PREFIX_CACHE = Flag::new("prefix-cache", (Theme::Device, WRITE),
         Kind::Switch("no-prefix-cache"), "true",
-        "Keep computed text for prompts that start alike");
+        "Keep computed text for prompts that start alike")
+        .off("Forget what was computed for a prompt when its answer ends");
 
     CTX_SIZE = Flag::new("ctx-size", LENGTH, Kind::Integer(0, 16 << 20), "0",
         "Positions of the longest text; 0 for the trained context, 8192 at most")

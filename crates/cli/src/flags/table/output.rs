@@ -13,7 +13,10 @@ flags! { OUTPUT_ROWS:
     SHOW_SPECIAL = Flag::new("show-special", OUTPUT_THEME, Kind::Switch("no-show-special"), "false",
         "Print control tokens by name").alias(&["special"]).dashed(&["sp"]);
     TIMINGS = Flag::new("timings", OUTPUT_THEME, Kind::Switch("no-timings"), "true",
-        "Print the closing line: speeds and the hash of the logits").alias(&["perf"]);
+        "Print the closing line: speeds and the fingerprint of the numbers").alias(&["perf"])
+        .off("Leave out the closing line: speeds and the fingerprint of the numbers")
+        .more("The fingerprint is a hash of every row of logits that a token was chosen from: \
+               where two runs have the same one, they computed the same numbers, bit for bit.");
     PROFILE = Flag::new("profile", (Theme::Output, MEASURED), Kind::Switch("no-profile"), "false",
         "Print calls, time, bytes and speed of every op");
     TRACE = Flag::new("trace", (Theme::Output, &[Verb::Run, Verb::Score]), Kind::Path("DIR"), "",

@@ -1,12 +1,14 @@
 //! How tokens are chosen: llama.cpp's names, order and defaults.
 
 use super::{WRITE, flags};
+use crate::flags::value::ABOVE_ZERO;
 use crate::flags::{Flag, Kind, Theme, Verb};
 
 const SAMPLING: (Theme, &[Verb]) = (Theme::Sampling, WRITE);
 /// Any finite number that single precision holds.
 const ANY: Kind = Kind::Number(f32::MIN as f64, f32::MAX as f64);
 const FROM_ZERO: Kind = Kind::Number(0.0, f32::MAX as f64);
+const POSITIVE: Kind = Kind::Number(ABOVE_ZERO, f32::MAX as f64);
 const SHARE: Kind = Kind::Number(0.0, 1.0);
 const TOKENS: Kind = Kind::Integer(0, i32::MAX as i64);
 const LAST_N: Kind = Kind::Integer(-1, i32::MAX as i64);
@@ -14,7 +16,7 @@ const LAST_N: Kind = Kind::Integer(-1, i32::MAX as i64);
 flags! { SAMPLING_ROWS:
     SEED = Flag::new("seed", (Theme::Sampling, SEEDED), Kind::Integer(-1, i64::MAX), "-1",
         "Seed of the random numbers; -1 for a new one each time").short('s');
-    TEMP = Flag::new("temp", SAMPLING, ANY, "0.8",
+    TEMP = Flag::new("temp", SAMPLING, FROM_ZERO, "0.8",
         "Temperature; 0 always takes the most probable token").alias(&["temperature"]);
     TOP_K = Flag::new("top-k", SAMPLING, TOKENS, "40",
         "Keep the k most probable tokens; 0 is off").llama_env("LLAMA_ARG_TOP_K");
@@ -33,7 +35,7 @@ flags! { SAMPLING_ROWS:
         "Probability from which a token is a top choice; above 0.5 is off");
     REPEAT_LAST_N = Flag::new("repeat-last-n", SAMPLING, LAST_N, "64",
         "Tokens that penalties look back at; 0 is off, -1 is all");
-    REPEAT_PENALTY = Flag::new("repeat-penalty", SAMPLING, FROM_ZERO, "1",
+    REPEAT_PENALTY = Flag::new("repeat-penalty", SAMPLING, POSITIVE, "1",
         "Penalty of repeated tokens; 1 is off");
     PRESENCE_PENALTY = Flag::new("presence-penalty", SAMPLING, ANY, "0",
         "Penalty of tokens that occurred; 0 is off");

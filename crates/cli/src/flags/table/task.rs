@@ -11,9 +11,11 @@ const TEXT: (Theme, &[Verb]) = (Theme::Task, &[Verb::Tokenize, Verb::Score]);
 
 flags! { TASK_ROWS:
     BOS = Flag::new("bos", TEXT, Kind::Switch("no-bos"), "true",
-        "Begin with the begin token where the model wants one");
+        "Begin with the begin token where the model wants one")
+        .off("Do not begin with the begin token");
     SPECIAL = Flag::new("parse-special", TEXT, Kind::Switch("no-special"), "true",
-        "Read control tokens that are written in the text");
+        "Read control tokens that are written in the text")
+        .off("Take control tokens that are written in the text as plain text");
     TOP = Flag::new("top", (Theme::Task, &[Verb::Score]), Kind::Integer(0, 1000), "10",
         "Most probable next tokens to show");
     CHUNKS = Flag::new("chunks", PERPLEXITY, Kind::Integer(0, 1 << 30), "0",
