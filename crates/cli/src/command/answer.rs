@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
-use minfer_engine::{Clock as _, Completion, Engine, Event, FinishReason, Request};
+use minfer_engine::scheduler::Refusal;
+use minfer_engine::{Clock as _, Completion, Engine, Error, Event, FinishReason, Request};
 
 use super::sampling;
 use crate::clock::SystemClock;
 use crate::flags::settings::Settings;
 use crate::flags::table;
 use crate::interrupt::Interruptible;
+use crate::output;
 
 /// A token with its probability and those of others.
 #[derive(Clone, Debug)]
@@ -31,6 +33,8 @@ pub struct Answer {
     pub chosen: Vec<Chosen>,
     /// From the start of the process to the first token.
     pub first_token: Option<Duration>,
+    /// Whether a grammar said what it has to look like.
+    pub constrained: bool,
 }
 
 /// The request that the settings make of a prompt.
@@ -61,7 +65,8 @@ pub fn generate(
     request: Request,
     write: &mut dyn FnMut(&str) -> Result<()>,
 ) -> Result<Answer> {
-    let id = engine.submit(request)?;
+    let constrained = request.grammar.is_some();
+    let id = engine.submit(request).map_err(refused)?;
     let _interruptible = Interruptible::new(engine.canceller(id));
     let mut chosen = Vec::new();
     let (mut text, mut first_token) = (String::new(), None);
@@ -82,9 +87,44 @@ pub fn generate(
                 Event::Finished { reason, stats, .. } => {
                     let tokens = chosen.iter().map(|chosen| chosen.id).collect();
                     let completion = Completion { text, tokens, reason, stats };
-                    return Ok(Answer { completion, chosen, first_token });
+                    return Ok(Answer { completion, chosen, first_token, constrained });
                 }
             }
         }
+    }
+}
+
+/// A prompt that does not fit, with the flag that makes room.
+fn refused(error: Error) -> anyhow::Error {
+    match error {
+        Error::Refused(Refusal::Context { prompt, context }) => anyhow!(
+            "the prompt has {prompt} tokens, the context {context} positions: shorten it, or make \
+             room with -c {} or more",
+            prompt + 1
+        ),
+        other => other.into(),
+    }
+}
+
+/// Says what an answer's end leaves to do: where a grammar's text was cut, and where the context is
+/// full.
+pub fn remark(answer: &Answer, engine: &Engine) {
+    let reason = &answer.completion.reason;
+    if answer.constrained && *reason != FinishReason::Stop {
+        let more = if *reason == FinishReason::Length { "; -n allows more tokens" } else { "" };
+        output::note(&format!(
+            "warning: the answer ended before its grammar did, so it may not be whole{more}"
+        ));
+    }
+    if *reason == FinishReason::ContextFull {
+        let (context, trained) = (engine.context(), engine.model().config().context);
+        output::note(&if context < trained {
+            format!(
+                "hint: the context of {context} positions is full; -c makes it longer, up to the \
+                 {trained} that the model was trained with"
+            )
+        } else {
+            format!("hint: the context is full; -c {context} is all the model was trained for")
+        });
     }
 }

@@ -13,8 +13,9 @@ use crate::clock::SystemClock;
 use crate::failure::usage;
 use crate::flags::settings::Settings;
 use crate::flags::{Flag, table};
+use crate::hub::repository::size;
 use crate::hub::{locate, peak};
-use crate::output::{self, Style};
+use crate::output::{self, Style, rounded};
 
 /// Longest prompt, generation or depth.
 const LENGTH_MAX: usize = 1 << 20;
@@ -76,8 +77,8 @@ struct Row {
 pub fn run(settings: &Settings, style: Style) -> Result<()> {
     let tests = tests(settings)?;
     let longest = tests.iter().map(|t| t.depth.max(1) + t.prompt + t.generate + 2).max();
-    let path = locate(settings, style)?;
     let given = load::options(settings)?;
+    let path = locate(settings, style)?;
     let context = given.context.max(longest);
     let options = EngineOptions { context, prefix_cache: true, ..given };
     let mut engine = load::engine_with(settings, style, options)?;
@@ -107,6 +108,13 @@ pub fn run(settings: &Settings, style: Style) -> Result<()> {
     }
     if format == "json" {
         output::pretty_json(&rows)?;
+    }
+    let unknown = |row: &Row| row.gigabytes_per_second.is_some() && row.share_of_peak.is_none();
+    if format == "md" && rows.iter().any(unknown) {
+        output::note(
+            "hint: `of peak` is blank until `minfer devices --measure` has measured how fast this \
+             machine's memory can be read",
+        );
     }
     if settings.on(&table::PROFILE) {
         output::note(&report::profile(&engine));
@@ -228,14 +236,14 @@ impl About {
             n_gen: test.generate,
             n_depth: test.depth,
             test_time: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs()),
-            avg_ns,
-            stddev_ns,
-            avg_ts,
-            stddev_ts,
+            avg_ns: rounded(avg_ns),
+            stddev_ns: rounded(stddev_ns),
+            avg_ts: rounded(avg_ts),
+            stddev_ts: rounded(stddev_ts),
             samples_ns: samples.iter().map(|(_, time)| time.as_nanos() as u64).collect(),
-            samples_ts: speeds,
-            gigabytes_per_second: bytes.map(|bytes| bytes / 1e9),
-            share_of_peak: bytes.and_then(peak::share),
+            samples_ts: speeds.into_iter().map(rounded).collect(),
+            gigabytes_per_second: bytes.map(|bytes| rounded(bytes / 1e9)),
+            share_of_peak: bytes.and_then(peak::share).map(rounded),
             test: test.name(),
         }
     }
@@ -321,7 +329,7 @@ fn markdown(row: &Row, first: bool) -> Result<()> {
     let share = row.share_of_peak.map_or(String::new(), |share| format!("{:.0}%", share * 100.0));
     output::line(&table_line(&[
         row.model_type.clone(),
-        format!("{:.2} MiB", row.model_size as f64 / f64::from(1 << 20)),
+        size(row.model_size),
         format!("{:.2} M", row.model_n_params as f64 / 1e6),
         row.backends.clone(),
         row.n_threads.to_string(),

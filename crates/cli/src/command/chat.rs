@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{BufRead as _, IsTerminal as _, Write as _, stderr, stdin};
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use minfer_chat::Message;
 use minfer_engine::{Engine, FinishReason};
 
@@ -61,7 +61,7 @@ pub fn run(settings: &Settings, style: Style) -> Result<()> {
         };
         match result {
             // A message that fails is told; the conversation goes on.
-            Err(error) if crate::failure::status(&error) == Some(1) && interactive => {
+            Err(error) if matches!(crate::failure::status(&error), Some(1 | 2)) && interactive => {
                 output::note(&format!("error: {error:#}"));
             }
             result => result?,
@@ -98,6 +98,13 @@ impl Session<'_> {
     fn answer(&mut self) -> Result<()> {
         let rendered = self.chat.render(self.messages.clone())?;
         let ids = prompt::encode(&mut self.engine, &rendered)?;
+        let (tokens, context) = (ids.len(), self.engine.context());
+        ensure!(
+            tokens <= context,
+            "the conversation has {tokens} tokens, the context {context} positions: /clear begins \
+             a new one, -c {} or more makes room for this one",
+            tokens + 1
+        );
         let request = answer::request(self.settings, &self.engine, ids)?;
         let answer = answer::generate(&mut self.engine, request, &mut output::print)?;
         output::print("\n")?;
@@ -107,8 +114,9 @@ impl Session<'_> {
         if self.settings.on(&table::PROFILE) {
             output::note(&report::profile(&self.engine));
         }
+        answer::remark(&answer, &self.engine);
         if answer.completion.reason == FinishReason::ContextFull {
-            output::note("the context is full: /clear begins anew, -c makes it longer");
+            output::note("hint: /clear begins a new conversation");
         }
         self.messages.push(Message::new("assistant", answer.completion.text.trim_end()));
         Ok(())

@@ -91,7 +91,8 @@ fn chunks(
     let ids = tokenizer.encode_prompt(text, minfer_tokenizer::Special::Plain)?;
     ensure!(
         ids.len() >= length,
-        "expected a text of at least one chunk of {length} tokens, found {}",
+        "expected a text of at least one chunk of {length} tokens, found {}: give a longer text, \
+         or shorter chunks with -c",
         ids.len()
     );
     let mut chunks: Vec<Vec<u32>> = ids.chunks_exact(length).map(<[u32]>::to_vec).collect();
@@ -153,7 +154,7 @@ fn exact_rows(
     chunks: &[Vec<u32>],
     rows: &mpsc::SyncSender<Vec<f32>>,
 ) -> Result<()> {
-    let mut engine = load::engine_with(settings, style, options)?;
+    let mut engine = load::another(settings, style, options)?;
     for chunk in chunks {
         let mut gone = false;
         let wanted = |position| is_scored(position, chunk.len());
@@ -237,15 +238,16 @@ impl Tally {
 }
 
 fn text_of(report: &Report) -> String {
-    let mut text = String::new();
+    let mut text = String::from("chunk  loss (nats a token)  perplexity so far\n");
     for (index, chunk) in report.chunks.iter().enumerate() {
-        text += &format!("chunk {:>4}  nll {:.4}  ppl {:.4}\n", index + 1, chunk.nll, chunk.ppl);
+        text += &format!("{:>5}  {:>19.4}  {:>17.4}\n", index + 1, chunk.nll, chunk.ppl);
     }
     text += &format!("perplexity {:.4} over {} tokens\n", report.ppl, report.tokens);
     if let Some(kl) = &report.kl {
         text += &format!(
-            "exact path {:.4}\nKL mean {:.6}  median {:.6}  90% {:.6}  99% {:.6}  99.9% {:.6}  \
-             max {:.6}\nsame top token {:.2}%\n",
+            "perplexity of the exact path {:.4}\nKL divergence from the exact path, nats a \
+             token: mean {:.6}  median {:.6}  90% {:.6}  99% {:.6}  99.9% {:.6}  max {:.6}\n\
+             same most probable token: {:.2}% of places\n",
             kl.exact_ppl,
             kl.mean,
             kl.median,

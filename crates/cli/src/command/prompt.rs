@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use minfer_chat::{
     ControlTexts, Limits, Message, Rendered, Request, SpecialTokens, Template, Tool,
 };
@@ -27,20 +27,27 @@ const RENDER_MAX: Duration = Duration::from_millis(250);
 /// # Errors
 /// It cannot be read, is not UTF-8, or is too long.
 pub fn read_file(path: &Path) -> Result<String> {
-    let mut text = String::new();
-    let read = if path.as_os_str() == "-" {
-        std::io::stdin().lock().take(BYTES_MAX + 1).read_to_string(&mut text)
+    let is_input = path.as_os_str() == "-";
+    let name = if is_input { "standard input".into() } else { path.display().to_string() };
+    let mut bytes = Vec::new();
+    let read = if is_input {
+        std::io::stdin().lock().take(BYTES_MAX + 1).read_to_end(&mut bytes)
+    } else if path.is_dir() {
+        return Err(usage(format!("{name}: expected a text file, found a folder")));
     } else {
-        std::fs::File::open(path)
-            .and_then(|file| file.take(BYTES_MAX + 1).read_to_string(&mut text))
+        std::fs::File::open(path).and_then(|file| file.take(BYTES_MAX + 1).read_to_end(&mut bytes))
     };
-    read.with_context(|| format!("reading {}", path.display()))?;
-    ensure!(
-        text.len() as u64 <= BYTES_MAX,
-        "{}: expected at most {BYTES_MAX} bytes of text",
-        path.display()
-    );
-    Ok(text)
+    match read {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(usage(format!("{name}: expected a text file, found no such file")));
+        }
+        result => result.with_context(|| format!("reading {name}"))?,
+    };
+    ensure!(bytes.len() as u64 <= BYTES_MAX, "{name}: expected at most {BYTES_MAX} bytes of text");
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        anyhow!("{name}: expected UTF-8 text, found other bytes at offset {at}")
+    })
 }
 
 /// The text of a command that has one: the argument, a file, or standard input when that is not a
@@ -59,12 +66,16 @@ pub fn text(settings: &Settings, positional: &str) -> Result<String> {
     if let Some(path) = settings.path(&table::FILE) {
         return read_file(&path);
     }
+    let none = || {
+        let argument =
+            if positional.is_empty() { String::new() } else { format!("as {positional}, ") };
+        usage(format!("no text: give it {argument}with -f FILE, or on standard input"))
+    };
     if std::io::stdin().is_terminal() {
-        return Err(usage(format!(
-            "no text: give it as {positional}, with -f FILE, or on standard input"
-        )));
+        return Err(none());
     }
-    read_file(Path::new("-"))
+    let text = read_file(Path::new("-"))?;
+    if text.is_empty() { Err(none()) } else { Ok(text) }
 }
 
 /// The prompt of `run`, for a model.

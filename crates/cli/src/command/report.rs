@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::answer::Answer;
 use crate::hub::peak;
+use crate::output::rounded;
 
 /// Times as llama.cpp names them, and what else is known.
 #[derive(Debug, Serialize)]
@@ -98,16 +99,16 @@ pub fn timings(answer: &Answer, traffic: Traffic) -> Timings {
     Timings {
         cache_n: stats.cached_tokens,
         prompt_n: computed,
-        prompt_ms: milliseconds(stats.prefill),
-        prompt_per_token_ms: per(stats.prefill, computed),
-        prompt_per_second: per_second(computed as f64, stats.prefill),
+        prompt_ms: rounded(milliseconds(stats.prefill)),
+        prompt_per_token_ms: rounded(per(stats.prefill, computed)),
+        prompt_per_second: rounded(per_second(computed as f64, stats.prefill)),
         predicted_n: stats.generated,
-        predicted_ms: milliseconds(stats.decode),
-        predicted_per_token_ms: per(stats.decode, decoded),
-        predicted_per_second: per_second(decoded as f64, stats.decode),
-        first_token_ms: answer.first_token.map(milliseconds),
-        gigabytes_per_second: bytes / 1e9,
-        share_of_peak: peak::share(bytes),
+        predicted_ms: rounded(milliseconds(stats.decode)),
+        predicted_per_token_ms: rounded(per(stats.decode, decoded)),
+        predicted_per_second: rounded(per_second(decoded as f64, stats.decode)),
+        first_token_ms: answer.first_token.map(|time| rounded(milliseconds(time))),
+        gigabytes_per_second: rounded(bytes / 1e9),
+        share_of_peak: peak::share(bytes).map(rounded),
     }
 }
 
@@ -133,11 +134,21 @@ pub fn closing_line(answer: &Answer, traffic: Traffic) -> String {
     if let Some(share) = times.share_of_peak.filter(|share| *share > 0.0) {
         line += &format!(" ({:.0}% of peak)", share * 100.0);
     }
-    match &answer.completion.reason {
-        FinishReason::Stop => {}
-        other => line += &format!(" | ended by {}", other.name()),
+    if let Some(why) = ended(&answer.completion.reason) {
+        line += &format!(" | {why}");
     }
-    line + &format!(" | logits {}]", hash(stats.logits_hash))
+    line + &format!(" | fingerprint of the numbers {}]", hash(stats.logits_hash))
+}
+
+/// Why an answer ended where the model had not; `None` where it had, or where an error tells.
+fn ended(reason: &FinishReason) -> Option<&'static str> {
+    match reason {
+        FinishReason::Stop | FinishReason::Failed(_) => None,
+        FinishReason::Length => Some("as long as -n allows"),
+        FinishReason::ContextFull => Some("the context is full"),
+        FinishReason::Cancelled => Some("interrupted"),
+        FinishReason::Deadline => Some("ended by --timeout"),
+    }
 }
 
 /// The table of `--profile`.

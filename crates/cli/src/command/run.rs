@@ -55,6 +55,7 @@ pub fn run(settings: &Settings, style: Style) -> Result<()> {
         }
         answer
     };
+    answer::remark(&answer, &engine);
     if settings.on(&table::TIMINGS) && !json {
         output::note(&style.dim(&report::closing_line(&answer, traffic)));
     }
@@ -89,7 +90,7 @@ fn logprobs(engine: &Engine, answer: &Answer) -> Vec<Value> {
         let mut entry = Map::new();
         entry.insert("id".into(), id.into());
         entry.insert("piece".into(), super::piece(engine.tokenizer(), id).into());
-        entry.insert("logprob".into(), logprob.into());
+        entry.insert("logprob".into(), output::rounded(logprob.into()).into());
         entry
     };
     let rows = answer.chosen.iter().map(|chosen| {

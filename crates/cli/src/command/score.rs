@@ -62,7 +62,8 @@ fn score(engine: &mut Engine, ids: &[u32], top: usize, style: Style) -> Result<R
         progress.at(position as u64);
         let row = Row::new(logits);
         if let Some(id) = ids.get(position + 1) {
-            tokens.push(Token { id: *id, logprob: Some(row.logprob(*id)) });
+            let logprob = Some(output::rounded(row.logprob(*id)));
+            tokens.push(Token { id: *id, logprob });
             return;
         }
         match top_logprobs(logits, top) {
@@ -70,7 +71,7 @@ fn score(engine: &mut Engine, ids: &[u32], top: usize, style: Style) -> Result<R
                 id,
                 piece: super::piece(&tokenizer, id),
                 logit: row.logit(id),
-                logprob: row.logprob(id),
+                logprob: output::rounded(row.logprob(id)),
             })),
             Err(error) => fault = Some(error),
         }

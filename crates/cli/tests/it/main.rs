@@ -8,3 +8,4 @@ mod files;
 mod measure;
 mod server;
 mod shell;
+mod warnings;
