@@ -66,7 +66,7 @@ impl Civil {
     }
 }
 
-/// Formats `now`. Unknown directives stay as they are, as with glibc.
+/// Formats `now`. Directives that [`field`] does not know stay as they are.
 pub(crate) fn strftime(now: Now, format: &str) -> String {
     let civil = Civil::of(now);
     let mut out = String::new();
@@ -103,6 +103,7 @@ fn field(civil: &Civil, now: Now, directive: char, unpadded: bool, out: &mut Str
         'y' => number(civil.year.rem_euclid(100), 2),
         'm' => number(civil.month as i64 + 1, 2),
         'd' => number(civil.day, 2),
+        'e' if unpadded => civil.day.to_string(),
         'e' => format!("{:>2}", civil.day),
         'j' => number(civil.day_of_year, 3),
         'H' => number(hour, 2),

@@ -107,10 +107,11 @@ pub(crate) enum Marking {
 
 /// Marks a request's strings, one way.
 pub(crate) struct Marker<'a> {
-    pub(crate) marking: Marking,
+    marking: Marking,
     pub(crate) marks: Marks,
-    pub(crate) constants: &'a HashSet<String>,
-    pub(crate) control: &'a ControlTexts,
+    constants: &'a HashSet<String>,
+    control: &'a ControlTexts,
+    /// What has been found out about strings that the template knows.
     harmless: HashMap<String, bool>,
 }
 

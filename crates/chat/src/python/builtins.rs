@@ -250,6 +250,7 @@ fn install_functions(environment: &mut Environment<'static>, limits: &Limits) {
         move |state: &mut State, arguments: Rest<ValueOrKwargs>| {
             let arguments = arguments.into_values();
             let meter = Meter::new(state, &deadline);
+            // What is too deep or opaque is refused; the rest has been made up before.
             for argument in &arguments {
                 for key in argument.try_iter()? {
                     hold(meter, argument.get_item(&key)?)?;

@@ -391,7 +391,6 @@ fn seq(meter: Meter, value: &Value, method: &str, arguments: &[Value]) -> Result
         "count" | "index" => from_args(arguments)?,
         _ => return Err(ErrorKind::UnknownMethod.into()),
     };
-    meter.charge(value.len().unwrap_or(0).saturating_mul(64))?;
     pay(meter, value)?;
     let mut items = value.try_iter()?;
     if method == "count" {

@@ -409,7 +409,7 @@ impl<'s> Rewriter<'s> {
         Ok(depth)
     }
 
-    /// The name and arguments of a filter or a test.
+    /// The name of a filter or a test; of one with dots, its beginning.
     fn filter_name(&mut self) -> Result<Token<'s>, Refusal> {
         let name = self.expect_name()?;
         let mut dots = 0;
@@ -420,6 +420,7 @@ impl<'s> Rewriter<'s> {
         Ok(name)
     }
 
+    /// A filter and its arguments; `value` becomes what it makes of it.
     pub(super) fn filter(&mut self, value: &mut Part) -> Result<(), Refusal> {
         let name = self.filter_name()?;
         let depth = if self.is_next("(") { self.arguments(false)? } else { 0 };

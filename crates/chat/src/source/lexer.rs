@@ -67,7 +67,9 @@ impl<'s> Lexer<'s> {
             match sort {
                 b'#' => {
                     let end = self.source[inside..].find("#}");
-                    let end = end.ok_or(Refusal::syntax(self.at, "unexpected end of comment"))?;
+                    let Some(end) = end else {
+                        return Err(Refusal::syntax(self.at, "unexpected end of comment"));
+                    };
                     self.at = inside + end + 2;
                 }
                 b'%' => match basic_tag(&self.source[inside..], "raw") {
@@ -111,8 +113,8 @@ impl<'s> Lexer<'s> {
             match token.text {
                 "(" | "[" | "{" => depth += 1,
                 ")" | "]" | "}" => {
-                    let unbalanced = Refusal::syntax(token.at, "unexpected closing bracket");
-                    depth = depth.checked_sub(1).ok_or(unbalanced)?;
+                    let unbalanced = || Refusal::syntax(token.at, "unexpected closing bracket");
+                    depth = depth.checked_sub(1).ok_or_else(unbalanced)?;
                 }
                 _ => {}
             }
@@ -129,8 +131,8 @@ impl<'s> Lexer<'s> {
         let (kind, length) = match first {
             _ if pair.is_some() => (Kind::Sign, 2),
             b'\'' | b'"' => {
-                let length = quoted(rest.as_bytes());
-                (Kind::Text, length.ok_or(Refusal::syntax(at, "unexpected end of string"))?)
+                let endless = || Refusal::syntax(at, "unexpected end of string");
+                (Kind::Text, quoted(rest.as_bytes()).ok_or_else(endless)?)
             }
             b'0'..=b'9' => (Kind::Number, number(rest, self.source[..at].ends_with('.'))),
             _ if name(rest) > 0 => (Kind::Name, name(rest)),

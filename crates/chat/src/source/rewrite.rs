@@ -105,7 +105,9 @@ impl<'s> Rewriter<'s> {
     }
 
     pub(super) fn take(&mut self) -> Result<Token<'s>, Refusal> {
-        let token = self.peek().ok_or(Refusal::syntax(self.end, "unexpected end of block"))?;
+        let Some(token) = self.peek() else {
+            return Err(Refusal::syntax(self.end, "unexpected end of block"));
+        };
         self.next += 1;
         Ok(token)
     }
@@ -174,7 +176,7 @@ impl<'s> Rewriter<'s> {
                 self.nesting += 1;
                 self.check(0)?;
                 let top = self.open.last_mut().filter(|(opener, _)| *opener == "if");
-                top.ok_or(unexpected(keyword, "a statement"))?.1 += 1;
+                top.ok_or_else(|| unexpected(keyword, "a statement"))?.1 += 1;
                 return Ok(());
             }
             "set" if !self.set()? => return Ok(()),
@@ -206,7 +208,7 @@ impl<'s> Rewriter<'s> {
                     return Err(Refusal::syntax(keyword.at, format!("unknown statement {other}")));
                 };
                 let top = self.open.pop().filter(|(opener, _)| *opener == closed);
-                self.nesting -= top.ok_or(unexpected(keyword, "a statement"))?.1;
+                self.nesting -= top.ok_or_else(|| unexpected(keyword, "a statement"))?.1;
                 if closed == "generation" {
                     self.replace(keyword, "endwith");
                 }
@@ -320,7 +322,7 @@ impl<'s> Rewriter<'s> {
         Ok(())
     }
 
-    /// Filters without what they are applied to.
+    /// Filters without what they are applied to, to the tag's end.
     fn filter_chain(&mut self) -> Result<Part, Refusal> {
         let at = self.peek().map_or(self.end, |token| token.at);
         let mut chain = Part::new(at, at);
