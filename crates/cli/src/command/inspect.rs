@@ -1,5 +1,7 @@
 //! `minfer inspect`: a model file, and the stages on its way to the device.
 
+mod model;
+
 use anyhow::{Context as _, Result};
 use minfer_engine::{Engine, Stage};
 use minfer_gguf::{Array, File, Value as Meta};
@@ -38,9 +40,9 @@ pub fn run(settings: &Settings, style: Style) -> Result<()> {
         "model" => {
             let mut engine = load::engine(settings, style)?;
             if json {
-                output::pretty_json(&model_json(&mut engine)?)
+                output::pretty_json(&model::json(&mut engine)?)
             } else {
-                output::print(&model_text(&mut engine)?)
+                output::print(&model::text(&mut engine)?)
             }
         }
         _program => {
@@ -184,64 +186,4 @@ fn elements(array: &Array) -> Value {
         return shown.into();
     }
     json!({ "type": array.element_type().name(), "length": array.len(), "first": shown })
-}
-
-fn model_text(engine: &mut Engine) -> Result<String> {
-    let memory = engine.memory()?;
-    let mut text = format!("{:#?}\n\n", engine.model().config());
-    text += &format!("placement: {}\ncontext: {}\n", memory.placement, memory.context);
-    for device in &memory.devices {
-        text += &format!(
-            "{} ({}): {} layers, weights {}, cache {}, arena {}\n",
-            device.kind.name(),
-            device.name,
-            device.layers,
-            size(device.weights_bytes),
-            size(device.kv_bytes),
-            size(device.arena_bytes)
-        );
-    }
-    text += "\nweights:\n";
-    for weight in engine.model().weights().iter() {
-        let (name, quant) = (&weight.name, weight.quant.name());
-        let experts =
-            if weight.experts > 1 { format!("{} × ", weight.experts) } else { String::new() };
-        text += &format!("  {name:<40} {quant:<7} {experts}{} × {}\n", weight.rows, weight.cols);
-    }
-    Ok(text)
-}
-
-fn model_json(engine: &mut Engine) -> Result<Value> {
-    let memory = engine.memory()?;
-    let model = engine.model();
-    let config = model.config();
-    let weights = model.weights().iter().map(|weight| {
-        json!({
-            "name": weight.name,
-            "type": weight.quant.name(),
-            "experts": weight.experts,
-            "rows": weight.rows,
-            "cols": weight.cols,
-        })
-    });
-    Ok(json!({
-        "architecture": config.architecture,
-        "context_trained": config.context,
-        "context": memory.context,
-        "vocabulary": config.vocabulary,
-        "embedding": config.embedding,
-        "layers": config.layers,
-        "feed_forward": config.feed_forward,
-        "heads": config.heads,
-        "kv_heads": config.kv_heads,
-        "head_dim": config.head_dim,
-        "window": config.window.map(|window| window.size),
-        "experts": config.experts.map(|experts| experts.count),
-        "experts_used": config.experts.map(|experts| experts.used),
-        "placement": memory.placement,
-        "weights_bytes": memory.weights_bytes,
-        "kv_bytes": memory.kv_bytes,
-        "arena_bytes": memory.arena_bytes,
-        "weights": weights.collect::<Vec<_>>(),
-    }))
 }
