@@ -11,6 +11,7 @@ use super::load;
 use crate::flags::settings::Settings;
 use crate::flags::table;
 use crate::hub::peak;
+use crate::hub::repository::size;
 use crate::output::{self, Style};
 
 /// Words that a measurement reads: half a gigabyte, more than caches hold.
@@ -47,20 +48,27 @@ pub fn run(settings: &Settings, style: Style) -> Result<()> {
     }
     let mut text = String::new();
     for device in &devices {
-        let memory = device
-            .memory_bytes
-            .map_or("the host's".into(), |bytes| format!("{:.1} GB", bytes as f64 / 1e9));
+        let features = match device.features.as_str() {
+            "" => String::new(),
+            features => format!(" ({features})"),
+        };
+        let memory = device.memory_bytes.map_or("the host's".to_owned(), size);
         text += &format!(
-            "{:<14} {} ({}), {} threads, memory: {memory}\n",
+            "{:<14} {}{features}, {} threads, memory: {memory}\n",
             device.choice.name(),
             device.name,
-            device.features,
             device.threads
         );
     }
     text += &match peak {
-        Some(peak) => format!("memory is read at {:.1} GB/s, as measured here\n", peak / 1e9),
-        None => "`minfer devices --measure` measures how fast memory can be read\n".into(),
+        Some(peak) => format!(
+            "memory is read at {:.1} GB/s, as measured here; `bench` and --profile show \
+             their share of it\n",
+            peak / 1e9
+        ),
+        None => "`minfer devices --measure` finds in a second or two how fast memory can be read, \
+                 and keeps it: `bench` and --profile then show their share of it\n"
+            .to_owned(),
     };
     output::print(&text)
 }

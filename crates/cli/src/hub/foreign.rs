@@ -34,18 +34,17 @@ pub fn found() -> Vec<Found> {
     found
 }
 
-/// A model of the hub that another program has stored: its repository's name is in the path, and
-/// its tag in the file's.
-pub fn find(repo: &Repo) -> Option<PathBuf> {
+/// Of models of other programs the one that a hub's name stands for: its repository's name is in
+/// the path, and its tag in the file's.
+pub fn find(repo: &Repo, found: &[Found]) -> Option<PathBuf> {
     let (user, name) = repo.name.split_once('/')?;
     let (folder, flat) = (format!("/{user}/{name}/"), format!("/{user}_{name}_"));
-    let same = |found: &Found| {
+    let same = |found: &&Found| {
         let path = found.path.to_string_lossy().into_owned();
         path.contains(&folder) || path.contains(&flat)
     };
-    let found = found();
     let paths: Vec<&str> =
-        found.iter().filter(|found| same(found)).filter_map(|found| found.path.to_str()).collect();
+        found.iter().filter(same).filter_map(|found| found.path.to_str()).collect();
     quant_tag::choose(&paths, repo.quant.as_deref()).map(PathBuf::from)
 }
 

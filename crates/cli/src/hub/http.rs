@@ -15,6 +15,14 @@ const BODY_MAX: Duration = Duration::from_secs(600);
 /// Longest JSON answer.
 const JSON_MAX: u64 = 32 << 20;
 
+/// A hub that does not answer.
+#[derive(Debug, thiserror::Error)]
+#[error("{host} does not answer{how}")]
+pub struct Unreachable {
+    host: String,
+    how: String,
+}
+
 /// A client.
 #[derive(Debug)]
 pub struct Client {
@@ -53,11 +61,13 @@ impl Client {
         if start > 0 {
             request = request.header("Range", format!("bytes={start}-"));
         }
-        request.call().map_err(|error| match error {
-            ureq::Error::Timeout(_) => {
-                anyhow!("{} does not answer within {} s", host(url), ANSWER_MAX.as_secs())
-            }
-            other => anyhow!("{} does not answer: {other}", host(url)),
+        request.call().map_err(|error| {
+            let how = match error {
+                ureq::Error::Timeout(_) => format!(" within {} s", ANSWER_MAX.as_secs()),
+                ureq::Error::Io(error) => format!(": {error}"),
+                other => format!(": {other}"),
+            };
+            Unreachable { host: host(url).to_owned(), how }.into()
         })
     }
 

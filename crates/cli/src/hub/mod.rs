@@ -8,10 +8,12 @@
 pub mod cache;
 pub mod catalog;
 mod checksum;
+pub mod disk;
 mod download;
 mod find;
 pub mod foreign;
 mod http;
+pub mod partial;
 pub mod peak;
 mod pypi;
 pub mod quant_tag;

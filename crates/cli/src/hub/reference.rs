@@ -46,7 +46,10 @@ impl Repo {
             [user, repo] if good(user) && good(repo) && quant_good => {
                 Ok(Repo { name: format!("{user}/{repo}"), quant })
             }
-            _other => Err(usage(format!("{text:?}: expected user/repo or user/repo:quant"))),
+            _other => Err(usage(format!(
+                "{text:?}: expected user/repo or user/repo:quant; files and names of \
+                 `minfer list` go with -m"
+            ))),
         }
     }
 }
@@ -94,6 +97,15 @@ impl Reference {
             return Ok(Reference::Repo(Repo::parse(text)?));
         }
         Ok(Reference::Name(text.to_owned()))
+    }
+
+    /// What the cache may call it.
+    pub fn repos(&self) -> Vec<String> {
+        match self {
+            Reference::Catalog(entry) => entry.repos().map(|repo| repo.name).collect(),
+            Reference::Repo(repo) => vec![repo.name.clone()],
+            Reference::Path(_) | Reference::Name(_) => Vec::new(),
+        }
     }
 }
 

@@ -45,16 +45,36 @@ pub fn fetch(hub: &Hub, repo: &Repo) -> Result<PathBuf> {
         let part =
             if set.len() > 1 { format!(" {} of {}", index + 1, set.len()) } else { String::new() };
         output::note(&format!("fetching {} of {}{size}{part}", file.path, repo.name));
-        let blob = hub.cache.blob(&repo.name, &blob_name(commit, file))?;
-        let url = format!("{}/{}/resolve/{commit}/{}", hub.url, repo.name, file.path);
-        let (bytes, sha256) = (file.bytes, file.sha256.as_deref());
-        let job = Job { url: &url, target: &blob, bytes, sha256, label: file.path.clone() };
-        download::fetch(&client, &job, hub.style)?;
-        let linked = hub.cache.link(&repo.name, commit, &file.path, &blob)?;
-        path.get_or_insert(linked);
+        let linked = part_of(hub, &client, repo, commit, file);
+        if linked.is_err() {
+            hub.cache.prune(&repo.name);
+        }
+        path.get_or_insert(linked?);
     }
     hub.cache.set_main(&repo.name, commit)?;
     path.context("the hub's list changed while it was read")
+}
+
+/// Fetches one file into the cache.
+fn part_of(
+    hub: &Hub,
+    client: &Client,
+    repo: &Repo,
+    commit: &str,
+    file: &Listed,
+) -> Result<PathBuf> {
+    let blob = hub.cache.blob(&repo.name, &blob_name(commit, file))?;
+    let url = format!("{}/{}/resolve/{commit}/{}", hub.url, repo.name, file.path);
+    let job = Job {
+        url: &url,
+        cache: &hub.cache,
+        target: &blob,
+        bytes: file.bytes,
+        sha256: file.sha256.as_deref(),
+        label: file.path.clone(),
+    };
+    download::fetch(client, &job, hub.style)?;
+    hub.cache.link(&repo.name, commit, &file.path, &blob)
 }
 
 /// A blob is named by its sum; where the hub tells none, by commit and file.
@@ -104,11 +124,15 @@ fn none(repo: &Repo, paths: &[&str]) -> anyhow::Error {
     }
 }
 
-/// Bytes for people.
+/// Bytes for people, in decimal units.
 pub fn size(bytes: u64) -> String {
+    let scaled = bytes as f64;
+    // The limits are where rounding would give a thousand of a unit.
     match bytes {
-        0..1_000_000 => format!("{:.0} kB", bytes as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.0} MB", bytes as f64 / 1e6),
-        _more => format!("{:.2} GB", bytes as f64 / 1e9),
+        0..1_000 => format!("{bytes} B"),
+        1_000..999_500 => format!("{:.0} kB", scaled / 1e3),
+        999_500..9_950_000 => format!("{:.1} MB", scaled / 1e6),
+        9_950_000..999_500_000 => format!("{:.0} MB", scaled / 1e6),
+        _more => format!("{:.2} GB", scaled / 1e9),
     }
 }

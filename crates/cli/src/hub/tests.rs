@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::cache::{self, Cache};
 use super::reference::{Reference, Repo};
-use super::{Found, Origin, catalog, quant_tag};
+use super::repository::size;
+use super::{Found, Origin, catalog, disk, quant_tag};
 
 #[test]
 fn repositories_are_read_in_every_spelling() {
@@ -41,6 +42,10 @@ fn catalog_names_lead_somewhere() {
         if let Some(repo) = entry.repo {
             assert!(Repo::parse(repo).unwrap().quant.is_some(), "{repo}");
         }
+        assert!(entry.bytes > 1_000_000, "{}", entry.name);
+        for repo in entry.repos() {
+            assert_eq!(catalog::of_repo(&repo.name).unwrap().name, entry.name);
+        }
         for (flag, value) in entry.settings {
             assert!(flag.parse(&[(*value).to_owned()]).is_ok(), "{} {}", entry.name, flag.name);
         }
@@ -48,6 +53,39 @@ fn catalog_names_lead_somewhere() {
             assert_eq!(pypi.sha256.len(), 64);
             assert!(pypi.packages.iter().all(|package| package.contains("==")), "{}", entry.name);
         }
+    }
+}
+
+#[test]
+fn sizes_are_decimal_and_short() {
+    for (bytes, expected) in [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1_000, "1 kB"),
+        (999_499, "999 kB"),
+        (999_500, "1.0 MB"),
+        (9_949_999, "9.9 MB"),
+        (9_950_000, "10 MB"),
+        (98_362_432, "98 MB"),
+        (999_499_999, "999 MB"),
+        (999_500_000, "1.00 GB"),
+        (18_556_686_912, "18.56 GB"),
+    ] {
+        assert_eq!(size(bytes), expected, "{bytes}");
+    }
+}
+
+#[test]
+fn a_disk_that_does_not_hold_a_file_refuses_it() {
+    let folder = tempfile::tempdir().unwrap();
+    disk::ensure_fits("m.gguf", folder.path(), 1, "").unwrap();
+    disk::ensure_fits("m.gguf", Path::new(""), 1, "").unwrap();
+    disk::ensure_fits("m.gguf", &folder.path().join("none"), u64::MAX, "").unwrap();
+    if cfg!(unix) {
+        let error = disk::ensure_fits("m.gguf", folder.path(), u64::MAX, "go elsewhere");
+        let error = error.unwrap_err().to_string();
+        let needed = format!("m.gguf needs {}, and the disk of ", size(u64::MAX));
+        assert!(error.starts_with(&needed) && error.ends_with("free: go elsewhere"), "{error}");
     }
 }
 

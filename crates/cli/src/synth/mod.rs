@@ -49,6 +49,13 @@ struct Planned {
     spread: Spread,
 }
 
+impl Planned {
+    fn bytes(&self) -> u64 {
+        let values: u64 = self.tensor.dims.iter().product();
+        values / self.quant.block_len() as u64 * self.quant.block_bytes() as u64
+    }
+}
+
 /// How a tensor's values are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Spread {
@@ -56,6 +63,15 @@ enum Spread {
     Bell { middle: f32, deviation: f32 },
     /// llama3's factors of rotary frequencies.
     RopeFactors { base: f64 },
+}
+
+/// Bytes of all tensors of a recipe; the file has some more for its vocabulary.
+///
+/// # Errors
+/// A shape that the mix cannot hold.
+pub fn bytes(recipe: &Recipe<'_>) -> Result<u64> {
+    let planned = plan(recipe, &recipe.shape.blueprint(recipe.layers)?)?;
+    Ok(planned.iter().map(Planned::bytes).sum())
 }
 
 /// Writes a model; `progress` gets the bytes so far. Gives the bytes of all tensors.
@@ -84,9 +100,9 @@ pub fn write(recipe: &Recipe<'_>, out: impl Write, progress: &dyn Fn(u64)) -> Re
         writer = writer.kv(key, value);
     }
     let mut total = 0;
-    for (index, Planned { tensor, quant, spread }) in planned.into_iter().enumerate() {
-        let values: u64 = tensor.dims.iter().product();
-        let bytes = values / quant.block_len() as u64 * quant.block_bytes() as u64;
+    for (index, planned) in planned.into_iter().enumerate() {
+        let bytes = planned.bytes();
+        let Planned { tensor, quant, spread } = planned;
         let (seed, before) = (Seeded::new(recipe.seed ^ index as u64).bits(), total);
         total += bytes;
         let pools = &pools;

@@ -4,7 +4,7 @@ use minfer_gguf::File;
 use minfer_models::TensorShape;
 use minfer_quant::Quant;
 
-use super::{MIXES, Mix, Recipe, SHAPES, Shape, write};
+use super::{MIXES, Mix, Recipe, SHAPES, Shape, bytes as planned_bytes, write};
 
 fn recipe(shape: &str, mix: &str) -> Recipe<'static> {
     Recipe {
@@ -48,6 +48,15 @@ fn tiny_models_of_every_architecture_open() {
             minfer_models::open(&file).unwrap_or_else(|error| panic!("{}: {error}", shape.name));
         }
     }
+}
+
+#[test]
+fn the_size_is_known_before_it_is_written() {
+    let recipe = recipe("tiny-llama", "q4_k_m");
+    let planned = planned_bytes(&recipe).unwrap();
+    let file = File::from_bytes(bytes(&recipe)).unwrap();
+    let found: u64 = file.tensors().iter().map(|tensor| tensor.bytes).sum();
+    assert_eq!(planned, found);
 }
 
 #[test]

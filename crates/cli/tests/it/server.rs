@@ -16,6 +16,10 @@ pub enum Manner {
     Good,
     /// The first answer breaks off in the middle.
     BreaksOnce,
+    /// Half of what is asked for comes the first time, nothing later.
+    BreaksAlways,
+    /// Lists the file and does not have it.
+    NoFile,
     /// Sends the whole file whatever range is asked for.
     NoRanges,
     /// Sends other bytes than it has told the sum of.
@@ -75,7 +79,7 @@ fn answer(
         let path = path.split(' ').nth(1)?.to_owned();
         if path.starts_with("/api/models/user/repo/") {
             send(&mut stream, "200 OK", listing(content).as_bytes(), usize::MAX)?;
-        } else if path.ends_with("/resolve/c0ffee/m-Q4_0.gguf") {
+        } else if path.ends_with("/resolve/c0ffee/m-Q4_0.gguf") && manner != Manner::NoFile {
             starts.lock().ok()?.push(start);
             let first = count.fetch_add(1, Ordering::SeqCst) == 0;
             let lie: Vec<u8> = content.iter().map(|byte| !byte).collect();
@@ -86,8 +90,12 @@ fn answer(
                 _ if start > 0 => ("206 Partial Content", &content[start..]),
                 _whole => ("200 OK", content),
             };
-            let breaks = manner == Manner::BreaksOnce && first;
-            send(&mut stream, status, body, if breaks { body.len() / 2 } else { usize::MAX })?;
+            let most = match (manner, first) {
+                (Manner::BreaksOnce | Manner::BreaksAlways, true) => body.len() / 2,
+                (Manner::BreaksAlways, false) => 0,
+                _ => usize::MAX,
+            };
+            send(&mut stream, status, body, most)?;
         } else {
             send(&mut stream, "404 Not Found", b"", usize::MAX)?;
         }
