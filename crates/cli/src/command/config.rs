@@ -30,10 +30,16 @@ pub fn run(settings: &Settings, _style: Style) -> Result<()> {
         let there = if path.exists() { "" } else { " (not there)" };
         format!("configuration file: {}{there}", path.display())
     });
+    // The lines are those of a configuration file; what is unset is a comment.
     let mut text = format!("# {file}\n");
     for setting in settings.iter() {
-        let value = setting.value.as_ref().map_or(String::new(), |value| value.text());
-        text += &format!("{:<22} = {value:<12}  # {}\n", setting.flag.name, source(setting));
+        let (name, source) = (setting.flag.name, source(setting));
+        text += &match &setting.value {
+            Some(value) if !setting.is_unset() => {
+                format!("{name:<22} = {:<12}  # {source}\n", value.written())
+            }
+            _ => format!("# {name:<20} =               # {source}\n"),
+        };
     }
     output::print(&text)
 }

@@ -10,7 +10,7 @@ use minfer_plan::{Caps, DeviceKind};
 
 use crate::clock::SystemClock;
 use crate::failure::usage;
-use crate::flags::settings::Settings;
+use crate::flags::settings::{Settings, Source};
 use crate::flags::{Flag, table};
 use crate::hub;
 use crate::output::{self, Style};
@@ -68,8 +68,9 @@ pub fn warn<'c>(settings: &Settings, devices: impl Iterator<Item = &'c Caps>, tr
     }
     // An answer is the same wherever it is computed, so that the CPU may do what was meant for an
     // accelerator; a command line for llama.cpp stays good.
-    let asked = settings.source(&table::GPU_LAYERS).is_some_and(|source| source.rank() > 0);
-    let layers = settings.text(&table::GPU_LAYERS).filter(|text| asked && *text != "0");
+    let typed = settings.source(&table::GPU_LAYERS) == Some(&Source::CommandLine);
+    let is_wish = |text: &str| text.parse().map_or(typed, |layers: usize| layers > 0);
+    let layers = settings.text(&table::GPU_LAYERS).filter(|text| is_wish(text));
     let mut devices = devices.map(|caps| caps.kind);
     let is_gpu = |kind: DeviceKind| match kind {
         DeviceKind::Metal | DeviceKind::Cuda => true,

@@ -2,7 +2,7 @@
 //!
 //! A key is a flag's long name. A value is a number, true or false, a text in double quotes, or a
 //! list of texts in brackets; a bare word is taken as text. `#` begins a comment at the start of a
-//! line.
+//! line and, after a space, behind a value.
 
 use std::path::{Path, PathBuf};
 
@@ -95,13 +95,26 @@ fn values(text: &str) -> Result<Vec<String>, String> {
             Err(format!("expected a text, a number, true or false, found `{value}`"))
         }
     };
-    match serde_json::from_str(text) {
-        Ok(Value::Array(items)) => items.into_iter().map(plain).collect(),
-        Ok(value) => Ok(vec![plain(value)?]),
-        Err(_) if text.starts_with(['"', '[', '{']) => {
+    let mut json = serde_json::Deserializer::from_str(text).into_iter();
+    let first = json.next();
+    let rest = text.get(json.byte_offset()..).unwrap_or_default().trim_start();
+    match first {
+        Some(Ok(value)) if rest.is_empty() || rest.starts_with('#') => match value {
+            Value::Array(items) => items.into_iter().map(plain).collect(),
+            value => Ok(vec![plain(value)?]),
+        },
+        _ if text.starts_with(['"', '[', '{']) => {
             Err(format!("`{text}` is not a whole text or list on one line"))
         }
-        Err(_) => Ok(vec![text.to_owned()]),
+        _ => {
+            // A comment may be all there is.
+            let comment = text.char_indices().find(|(at, c)| {
+                *c == '#' && text[..*at].chars().next_back().is_none_or(char::is_whitespace)
+            });
+            let bare = text[..comment.map_or(text.len(), |(at, _)| at)].trim_end();
+            let none = "expected a value, found none (\"\" is the empty text)";
+            if bare.is_empty() { Err(none.into()) } else { Ok(vec![bare.to_owned()]) }
+        }
     }
 }
 

@@ -189,6 +189,20 @@ fn values_mean_the_same_in_any_case_and_out_of_range_is_refused() {
 }
 
 #[test]
+fn values_are_read_as_they_are_written() {
+    let words = ["cpu", "a b", "a # b", "#", "\"q\"", "", "null", "1", "true", "~/é", "15043-1"];
+    let list = words.map(str::to_owned).to_vec();
+    for text in words {
+        let value = Value::Text(text.into());
+        let contents = config_file::parse(&format!("prompt = {}  # why", value.written()));
+        assert_eq!(contents.faults, [], "{text}");
+        assert_eq!(contents.lines[0].values, [text]);
+    }
+    let contents = config_file::parse(&format!("stop = {}", Value::List(list.clone()).written()));
+    assert_eq!(contents.lines[0].values, list);
+}
+
+#[test]
 fn mistyped_keys_lead_to_the_nearest_one() {
     for (word, name) in [
         ("thread", Some("threads")),
@@ -227,7 +241,8 @@ fn names_of_several_letters_become_long_flags() {
 #[test]
 fn the_configuration_file_is_lines_of_keys_and_values() {
     let text = "# a comment\n\n threads = 4\ntop_k=20\nmodel = \"a b\"\nstop = [\"x\", \"y\"]\n\
-                mmap = false\ndevice = cpu\n";
+                mmap = false # not here\ndevice = cpu # nor there\nseed = 3 # three\n\
+                prompt = \"a # b\" # c\nregex = a#b\n";
     let contents = config_file::parse(text);
     assert_eq!(contents.faults, []);
     let found: Vec<(&str, Vec<String>, usize)> =
@@ -244,6 +259,9 @@ fn the_configuration_file_is_lines_of_keys_and_values() {
             expect("stop", &["x", "y"], 6),
             expect("mmap", &["false"], 7),
             expect("device", &["cpu"], 8),
+            expect("seed", &["3"], 9),
+            expect("prompt", &["a # b"], 10),
+            expect("regex", &["a#b"], 11),
         ]
     );
     for (text, message) in [
@@ -252,6 +270,9 @@ fn the_configuration_file_is_lines_of_keys_and_values() {
         ("top-k = 1\nmodel = \"a", "`\"a` is not a whole text"),
         ("top-k = 1\nstop = [[1]]", "expected a text"),
         ("top-k = 1\n[run]", "expected `key = value`"),
+        ("top-k = 1\nprompt =", "expected a value, found none"),
+        ("top-k = 1\nprompt = # no", "expected a value, found none"),
+        ("top-k = 1\nprompt = \"a\" b", "`\"a\" b` is not a whole text"),
     ] {
         let contents = config_file::parse(text);
         let [fault] = contents.faults.as_slice() else { panic!("{text:?}") };

@@ -1,5 +1,7 @@
 //! From the text of a value to the value, the same for every source.
 
+use serde_json::Value as Json;
+
 use super::{Flag, Kind};
 
 /// The least number of a row that 0 is too small for.
@@ -21,6 +23,21 @@ pub enum Value {
 }
 
 impl Value {
+    /// As a line of the configuration file has it.
+    pub fn written(&self) -> String {
+        match self {
+            Value::Bool(_) | Value::Integer(_) | Value::Number(_) => self.text(),
+            Value::Text(value) => {
+                let bare = |c: char| c.is_alphanumeric() || "_-./:~".contains(c);
+                // A word that JSON has another meaning for is no bare word.
+                let is_word = value.starts_with(char::is_alphabetic) && value != "null";
+                let plain = is_word && value.chars().all(bare);
+                if plain { value.clone() } else { Json::from(value.as_str()).to_string() }
+            }
+            Value::List(items) => Json::from(items.as_slice()).to_string(),
+        }
+    }
+
     /// As one would write it; items of a list are parted by commas.
     pub fn text(&self) -> String {
         match self {

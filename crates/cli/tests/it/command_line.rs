@@ -47,6 +47,14 @@ fn nearer_sources_win() {
         };
         assert!(ended.stdout.lines().any(|found| words(found) == line), "{line}: {}", ended.stdout);
     }
+    // What is shown is a configuration file that says the same.
+    let again = Shell::new();
+    again.write("shown.toml", &ended.stdout);
+    let again = again.json(&["config", "--json", "--config-file", "shown.toml"]);
+    for (name, setting) in again.as_object().unwrap().iter().filter(|(name, _)| *name != "json") {
+        let is_file = name == "config-file";
+        assert!(is_file || setting["value"] == config[name]["value"], "{name}: {setting}");
+    }
     let hint = ended.stderr;
     assert_eq!(hint, "hint: LLAMA_ARG_THREADS is read; its name here is MINFER_THREADS\n");
 

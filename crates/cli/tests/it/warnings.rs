@@ -39,6 +39,11 @@ fn settings_beyond_model_and_machine_are_told_once() {
     }
     let ended = run(&shell, &["-c", "4096", "-t", "1", "-ngl", "0", "-n", "1", "hi"]);
     assert_eq!(ended.stderr, "");
+    shell.write("all.toml", "gpu-layers = all\nthreads = 0\n");
+    assert_eq!(run(&shell, &["--config-file", "all.toml", "-n", "1", "hi"]).stderr, "");
+    shell.write("some.toml", "gpu-layers = 3\n");
+    let ended = run(&shell, &["--config-file", "some.toml", "-n", "1", "hi"]);
+    assert!(ended.stderr.contains("--gpu-layers 3: "), "{}", ended.stderr);
     shell.write("text.txt", &"some words ".repeat(500));
     let scored = ["perplexity", "-m", &model, "-f", "text.txt", "-c", "4100", "--kl"];
     let ended = shell.run(&scored);
