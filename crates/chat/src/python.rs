@@ -102,7 +102,8 @@ fn add_filters(environment: &mut Environment<'static>, marks: Marks, limits: &Li
     );
     let deadline = limits.clone();
     environment.add_filter("string", move |state: &State, value: &Value| {
-        repr::display(Meter::new(state, &deadline), value)
+        let text = repr::display(Meter::new(state, &deadline), value)?;
+        Ok::<Value, Error>(text_or_markup(text.into(), value.is_safe()))
     });
     environment.add_filter("length", move |value: &Value| length(value, marks));
     environment.add_filter("count", move |value: &Value| length(value, marks));
@@ -115,10 +116,12 @@ fn add_filters(environment: &mut Environment<'static>, marks: Marks, limits: &Li
         ("replace", "replace"),
     ] {
         let deadline = limits.clone();
+        let keeps_markup = source::MARKUP_KEEPERS.contains(&filter);
         environment.add_filter(filter, move |state: &State, value: &Value, rest: Rest<Value>| {
             let meter = Meter::new(state, &deadline);
             let text = Value::from(repr::display(meter, value)?);
-            methods::call(meter, marks, &text, method, &rest)
+            let changed = methods::call(meter, marks, &text, method, &rest)?;
+            Ok::<Value, Error>(text_or_markup(changed, keeps_markup && value.is_safe()))
         });
     }
     for filter in ["escape", "e"] {
@@ -130,7 +133,7 @@ fn add_filters(environment: &mut Environment<'static>, marks: Marks, limits: &Li
             let meter = Meter::new(state, &deadline);
             let text = Value::from(repr::display(meter, value)?);
             let escaped = methods::call(meter, marks, &text, source::ESCAPE, &[])?;
-            Ok::<Value, Error>(Value::from_safe_string(escaped.to_string()))
+            Ok::<Value, Error>(text_or_markup(escaped, true))
         });
     }
     let deadline = limits.clone();
@@ -138,8 +141,15 @@ fn add_filters(environment: &mut Environment<'static>, marks: Marks, limits: &Li
         if value.kind() != ValueKind::String {
             return Err(invalid(format!("only text can be added to markup, not {}", value.kind())));
         }
-        methods::call(Meter::new(state, &deadline), marks, value, source::ESCAPE, &[])
+        let meter = Meter::new(state, &deadline);
+        let escaped = methods::call(meter, marks, value, source::ESCAPE, &[])?;
+        Ok::<Value, Error>(text_or_markup(escaped, true))
     });
+}
+
+/// A text, noted as escaped already if it is markup.
+fn text_or_markup(text: Value, is_markup: bool) -> Value {
+    if is_markup { Value::from_safe_string(text.to_string()) } else { text }
 }
 
 /// Characters of a string, entries of anything else.

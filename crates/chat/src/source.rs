@@ -6,7 +6,8 @@
 //! - `{% generation %}` blocks mark what an assistant wrote, for training. They become plain
 //!   scopes, so that their whitespace control (`{%-`, `-%}`) works on.
 //! - `a|safe + b` makes markup, which escapes `b` for HTML even where nothing else is escaped. The
-//!   escape is written out; other uses of `safe` change nothing.
+//!   escape is written out wherever the source shows that an operand is markup: not through a
+//!   variable, nor where one way of an `or` or an `if` gives plain text.
 //!
 //! Some things the engine leaves unbounded. It compiles and drops a long chain of operators by
 //! recursion, and some of its operators give lists that are made up only when something walks them,
@@ -27,6 +28,7 @@ mod rewrite;
 
 use std::collections::HashSet;
 
+pub(crate) use self::expression::MARKUP_KEEPERS;
 use crate::Error;
 
 /// Escapes as MarkupSafe does. No template has a filter of this name, nor of those below.

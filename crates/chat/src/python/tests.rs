@@ -122,15 +122,15 @@ fn json_as_python_writes_it() {
 fn markup_escapes_what_is_added_to_it() {
     check("{{ '<a>'|safe + '<' + '\"' }} {{ '<' + '<a>'|safe }}", "<a>&lt;&#34; &lt;<a>");
     check(
-        "{{ '<'|e + '<' }} {{ '<'|safe + '<'|escape }} {{ ('<'|safe|trim) + '<' }}",
+        "{{ '<'|e + '<' }} {{ '<'|safe + '<'|escape }} {{ ('<'|safe|trim|d) + '<' }}",
         "&lt;&lt; <&lt; <&lt;",
     );
     check("{% set x = '<a>'|safe + '<' %}{{ x }} {{ ('<a>'|safe + '<')|length }}", "<a>&lt; 7");
     check("{{ '<' ~ '<a>'|safe ~ '<' }} {{ ('<a>'|safe ~ '<') + '<' }}", "<<a>< <a><<");
     check("{% raw %}{{ '<a>'|safe + '<' }}{% endraw %}", "{{ '<a>'|safe + '<' }}");
     check(
-        "{{ '\\'/>&\"'|e }} {{ '<'|e|escape }} {{ '<'|safe|e }} {{ [1.0, '<']|e }}",
-        "&#39;/&gt;&amp;&#34; &lt; < [1.0, &#39;&lt;&#39;]",
+        "{{ '\\'/>&\"'|e }} {{ '<'|e|trim|escape }} {{ ('<'|safe + '>')|string|e }} {{ [1.0, '<']|e }}",
+        "&#39;/&gt;&amp;&#34; &lt; <&gt; [1.0, &#39;&lt;&#39;]",
     );
     for source in ["{{ 'a'|safe + 1 }}", "{{ [1] + 'a'|safe }}", "{{ 'a'|safe + nothing }}"] {
         assert!(render(source).is_err(), "{source}");

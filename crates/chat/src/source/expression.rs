@@ -33,7 +33,8 @@ const TEXT_FILTERS: [&str; 16] = [
 
 /// Filters that make markup, and those that leave markup what it is.
 const MARKUP_FILTERS: [&str; 3] = ["safe", "escape", "e"];
-const MARKUP_KEEPERS: [&str; 5] = ["trim", "string", "upper", "lower", "capitalize"];
+pub(crate) const MARKUP_KEEPERS: [&str; 7] =
+    ["trim", "string", "upper", "lower", "capitalize", "default", "d"];
 
 /// What the engine's `loop`, a name that nothing else may take, counts.
 const LOOP_COUNTS: [&str; 8] =
