@@ -128,10 +128,8 @@ fn markup_escapes_what_is_added_to_it() {
     check("{% set x = '<a>'|safe + '<' %}{{ x }} {{ ('<a>'|safe + '<')|length }}", "<a>&lt; 7");
     check("{{ '<' ~ '<a>'|safe ~ '<' }} {{ ('<a>'|safe ~ '<') + '<' }}", "<<a>< <a><<");
     check("{% raw %}{{ '<a>'|safe + '<' }}{% endraw %}", "{{ '<a>'|safe + '<' }}");
-    check(
-        "{{ '\\'/>&\"'|e }} {{ '<'|e|trim|escape }} {{ ('<'|safe + '>')|string|e }} {{ [1.0, '<']|e }}",
-        "&#39;/&gt;&amp;&#34; &lt; <&gt; [1.0, &#39;&lt;&#39;]",
-    );
+    check("{{ '\\'/>&\"'|e }} {{ [1.0, '<']|e }}", "&#39;/&gt;&amp;&#34; [1.0, &#39;&lt;&#39;]");
+    check("{{ '<'|e|trim|escape }} {{ ('<'|safe + '>')|string|e }}", "&lt; <&gt;");
     for source in ["{{ 'a'|safe + 1 }}", "{{ [1] + 'a'|safe }}", "{{ 'a'|safe + nothing }}"] {
         assert!(render(source).is_err(), "{source}");
     }
