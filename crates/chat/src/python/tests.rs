@@ -145,9 +145,9 @@ fn what_is_joined_is_written_as_in_python() {
 
 #[test]
 fn groups_are_named_tuples_wherever_they_are_kept() {
+    let kept = "{% set ns = namespace() %}{% set ns.groups = GROUPS %}\
+                {% set ns.last = ns.groups[1] %}{% set ns.list = [ns.last, (GROUPS)|first] %}";
     let groups = "[{'a': 2, 'b': 3}, {'a': 1, 'b': 4}, {'a': 2, 'b': 5}]|groupby('a')";
-    let kept = "{% set ns = namespace() %}{% set ns.groups = GROUPS %}{% set ns.last = ns.groups[1] %}\
-                {% set ns.list = [ns.last, (GROUPS)|first] %}";
     let kept = kept.replace("GROUPS", groups);
     for (source, expected) in [
         (
