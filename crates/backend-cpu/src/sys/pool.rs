@@ -1,5 +1,6 @@
 #![expect(unsafe_code, reason = "lends a launch on the caller's stack to the worker threads")]
-//! A pool of threads that spins a little between launches and then sleeps.
+//! A pool of threads that spins a little between launches, where it has processors for that, and
+//! then sleeps.
 //!
 //! The caller takes part in the work as worker 0. A launch is open while tasks are left: a worker
 //! that sees it enters, takes tasks until there are none, and leaves; one that comes late finds the
@@ -8,6 +9,7 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::num::NonZero;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -46,6 +48,8 @@ struct Shared {
     gate: AtomicU64,
     job: AtomicPtr<Job<'static>>,
     asleep: Vec<AtomicBool>,
+    /// Workers that have a processor of their own to spin on; the others sleep at once.
+    spinning: usize,
     quit: AtomicBool,
 }
 
@@ -71,6 +75,7 @@ impl Pool {
             gate: AtomicU64::new(0),
             job: AtomicPtr::new(ptr::null_mut()),
             asleep: (0..others).map(|_| AtomicBool::new(false)).collect(),
+            spinning: thread::available_parallelism().map_or(1, NonZero::get) - 1,
             quit: AtomicBool::new(false),
         });
         let mut pool = Pool { shared, threads: Vec::with_capacity(others) };
@@ -89,12 +94,13 @@ impl Pool {
     }
 
     fn publish(&self, job: &Job<'_>) {
-        let job = ptr::from_ref(job).cast::<Job<'static>>().cast_mut();
-        self.shared.job.store(job, Ordering::Release);
+        let pointer = ptr::from_ref(job).cast::<Job<'static>>().cast_mut();
+        self.shared.job.store(pointer, Ordering::Release);
         let number = self.shared.gate.load(Ordering::Relaxed) / NUMBER;
         self.shared.gate.store((number.wrapping_add(1) * NUMBER) | OPEN, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        for (asleep, thread) in self.shared.asleep.iter().zip(&self.threads) {
+        // No more are woken than there is work for beside the caller.
+        for (asleep, thread) in self.shared.asleep.iter().zip(&self.threads).take(job.tasks - 1) {
             if asleep.load(Ordering::Relaxed) && asleep.swap(false, Ordering::Relaxed) {
                 thread.thread().unpark();
             }
@@ -214,7 +220,8 @@ fn next_launch(shared: &Shared, worker: usize, seen: u64) -> Option<u64> {
     };
     loop {
         let start = Instant::now();
-        while start.elapsed() < SPIN {
+        let spin = if worker < shared.spinning { SPIN } else { Duration::ZERO };
+        while start.elapsed() < spin {
             for _ in 0..32 {
                 if let Some(state) = open() {
                     return Some(state);
@@ -227,10 +234,14 @@ fn next_launch(shared: &Shared, worker: usize, seen: u64) -> Option<u64> {
         if shared.quit.load(Ordering::SeqCst) {
             return None;
         }
-        if open().is_none() {
+        let state = open();
+        if state.is_none() {
             thread::park();
         }
         shared.asleep[worker].store(false, Ordering::SeqCst);
+        if state.is_some() {
+            return state;
+        }
     }
 }
 
