@@ -13,6 +13,7 @@ use crate::flags::settings::Settings;
 use crate::flags::table;
 use crate::hub::disk;
 use crate::hub::repository::size;
+use crate::interrupt::Interruptible;
 use crate::output::{self, Style};
 use crate::synth::{self, MIXES, Mix, Recipe, SHAPES, Shape};
 
@@ -65,6 +66,7 @@ fn write(recipe: &Recipe<'_>, path: &Path, style: Style) -> Result<()> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(format!(".{}.incomplete", std::process::id()));
     let partial = PathBuf::from(partial);
+    let _removed_on_interrupt = Interruptible::removing(partial.clone());
     let create = || format!("creating {}", partial.display());
     let progress = style.bytes(recipe.shape.name.to_owned(), bytes);
     let result = File::create(&partial).with_context(create).and_then(|file| {

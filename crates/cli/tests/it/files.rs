@@ -1,5 +1,8 @@
 //! Bad files, and models that `synth` makes, through the commands that look at them.
 
+use std::process::Command;
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 
 use crate::shell::Shell;
@@ -106,6 +109,22 @@ fn synth_says_the_size_before_it_writes() {
     // A place that cannot be written to is named, and nothing is left of the attempt.
     shell.bad(&["synth", "tiny-llama", "-o", "none/m.gguf"], 1, &["creating none/m.gguf"]);
     assert!(!shell.path("none").exists());
+}
+
+#[test]
+fn an_interrupted_synth_leaves_nothing() {
+    let shell = Shell::new();
+    let mut child = shell.command().args(["synth", "qwen2-1.5b", "-o", "m.gguf"]).spawn().unwrap();
+    let files = || std::fs::read_dir(shell.home.path()).unwrap().count();
+    let start = Instant::now();
+    while files() == 0 && start.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(files(), 1, "the file that is being written");
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(files(), 0);
 }
 
 #[test]
