@@ -67,7 +67,7 @@ macro_rules! quants {
             #[inline(always)]
             fn decode_blocks(self, bytes: &[u8], out: &mut [f32]) {
                 match self {
-                    $( Self::$variant => each_block(bytes, out, format::$file::decode), )*
+                    $( Self::$variant => each_block!(bytes, out, format::$file::decode), )*
                 }
             }
 
@@ -84,13 +84,26 @@ macro_rules! quants {
         Err(Error::NoEncoder { format: $self.name() })
     };
     (@encode any $self:ident $file:ident $values:ident $out:ident) => {{
-        each_block($values, $out, format::$file::encode);
+        each_block!($values, $out, format::$file::encode);
         Ok(())
     }};
     (@encode ranged $self:ident $file:ident $values:ident $out:ident) => {{
         $self.check_range($values)?;
-        each_block($values, $out, format::$file::encode);
+        each_block!($values, $out, format::$file::encode);
         Ok(())
+    }};
+}
+
+/// Runs `$step` over corresponding blocks; the caller has checked that the lengths match. A macro,
+/// since a function that takes a function leaves the inlining to chance.
+macro_rules! each_block {
+    ($from:ident, $to:ident, $step:path) => {{
+        let (from, from_rest) = $from.as_chunks();
+        let (to, to_rest) = $to.as_chunks_mut();
+        debug_assert!(from_rest.is_empty() && to_rest.is_empty() && from.len() == to.len());
+        for (source, target) in from.iter().zip(to) {
+            $step(source, target);
+        }
     }};
 }
 
@@ -244,19 +257,4 @@ impl Quant {
 /// False for NaN and infinities too.
 fn in_range(value: f32) -> bool {
     value.abs() <= F16_MAX
-}
-
-/// Runs `step` over corresponding blocks; the caller has checked that the lengths match.
-#[inline(always)]
-fn each_block<A, B, const N: usize, const M: usize>(
-    from: &[A],
-    to: &mut [B],
-    step: impl Fn(&[A; N], &mut [B; M]),
-) {
-    let (from, from_rest) = from.as_chunks::<N>();
-    let (to, to_rest) = to.as_chunks_mut::<M>();
-    debug_assert!(from_rest.is_empty() && to_rest.is_empty() && from.len() == to.len());
-    for (source, target) in from.iter().zip(to) {
-        step(source, target);
-    }
 }
