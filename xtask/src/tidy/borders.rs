@@ -4,7 +4,7 @@ use super::source::Token;
 use super::{Finding, Source};
 
 /// Crates that speak to people: they print, read the environment and open files.
-const SPEAKING: [&str; 4] = ["cli", "fuzz", "server", "xtask"];
+const SPEAKING: [&str; 5] = ["cli", "fuzz", "metal-sim", "server", "xtask"];
 
 /// The one library that opens files.
 const FILES: &str = "gguf";

@@ -1,0 +1,8 @@
+//! Runs Metal compute kernels on an ordinary processor, and finds their mistakes.
+//!
+//! A `.metal` source is compiled by clang with this crate's own `metal_stdlib` and executed as
+//! Apple's GPUs do: threadgroups of threads in simdgroups of 32, barriers, collectives, simdgroup
+//! matrices. Checked runs watch every access: bounds, races, missing barriers, divergence,
+//! uninitialised memory, limits of a chosen GPU.
+
+pub mod abi;
