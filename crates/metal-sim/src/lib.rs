@@ -6,3 +6,10 @@
 //! uninitialised memory, limits of a chosen GPU.
 
 pub mod abi;
+mod library;
+mod place;
+
+pub use library::{
+    Constant, ConstantError, Kernel, Library, LoadError, Mode, NoKernel, Parameter, ParameterKind,
+};
+pub use place::Place;
