@@ -60,13 +60,29 @@ impl Constraint {
         for &token in self.hidden.iter().filter(|token| !self.trie.ends().contains(token)) {
             self.mask.forbid(token)?;
         }
+        self.forbid_refused()?;
         if !complete {
             self.trie.ends().iter().try_for_each(|&token| self.mask.forbid(token))?;
-            if self.mask.count() == 0 {
-                return Err(step("only control tokens that it may not use could follow"));
-            }
+        }
+        if self.mask.count() == 0 {
+            return Err(step("only control tokens that it may not use could follow"));
         }
         Ok(&self.mask)
+    }
+
+    /// Takes from the mask the control tokens that the parser would refuse: its masks take the end of
+    /// an open lexeme for granted, which a complement may not have there.
+    fn forbid_refused(&mut self) -> Result<(), Error> {
+        let (special, ends) = (&self.trie.shared.special, self.trie.ends());
+        let named = special.iter().map(|&(token, _)| token);
+        for token in named.filter(|token| !ends.contains(token)) {
+            if self.mask.allows(token)
+                && self.matcher.validate_tokens(&[token]).map_err(|e| step(&e.to_string()))? == 0
+            {
+                self.mask.forbid(token)?;
+            }
+        }
+        Ok(())
     }
 
     /// Moves on by the chosen token. A token that is not allowed is an error and changes nothing.

@@ -227,6 +227,23 @@ fn a_complement_derives_no_control_token() {
     }
 }
 
+/// What a mask allows is accepted, also where the parser's mask and its reading part: a control
+/// token after a complement that has begun.
+#[test]
+fn a_control_token_in_the_mask_is_accepted() {
+    let trie = trie();
+    let grammar = Grammar::lark("start: ~ /[a-z]+/ \"a\"..\"z\" <|tool|>\n").expect("a grammar");
+    let mut constraint = Constraint::new(&trie, &grammar).expect("a constraint");
+    for text in [b'5', b'a', b'7', b'b', b'c'] {
+        let mask = constraint.mask().expect("a mask").clone();
+        let call = constraint.fork().accept(CONTROL);
+        assert_eq!(call.is_ok(), mask.allows(CONTROL), "before {text}: {call:?}");
+        if mask.allows(text.into()) {
+            constraint.accept(text.into()).expect("allowed");
+        }
+    }
+}
+
 #[test]
 fn unusable_vocabularies_are_errors() {
     let check = |change: fn(&mut Vocab)| {
