@@ -6,10 +6,20 @@
 //! uninitialised memory, limits of a chosen GPU.
 
 pub mod abi;
+mod launch;
 mod library;
+mod memory;
 mod place;
+mod profile;
+mod report;
+mod run;
 
+pub use launch::{Binding, Grid, Launch};
 pub use library::{
     Constant, ConstantError, Kernel, Library, LoadError, Mode, NoKernel, Parameter, ParameterKind,
 };
+pub use memory::{Memory, OutOfMemory};
 pub use place::Place;
+pub use profile::Profile;
+pub use report::{Kind, Report};
+pub use run::{Outcome, Simulator};

@@ -1,1 +1,2 @@
 //! Integration tests, one module per concern.
+mod by_hand;

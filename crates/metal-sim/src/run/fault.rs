@@ -1,0 +1,192 @@
+//! Faults of the processor inside a kernel: they end the launch, not the process.
+//!
+//! The handler itself only notes what happened and has the fiber go on in a function that reports
+//! it. A fault elsewhere goes to the handler that was there before.
+#![expect(unsafe_code, reason = "signal handlers work on the interrupted thread's registers")]
+
+use std::ffi::{c_int, c_void};
+use std::io;
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::OnceLock;
+
+use super::core::Core;
+use super::fiber::STACK;
+use super::host;
+use super::log::Spot;
+use crate::memory::{Mapping, page_size};
+use crate::report::Kind;
+
+/// What a processor can object to in a kernel.
+const SIGNALS: [c_int; 5] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP];
+
+/// Bytes of the stack that handlers run on.
+const HANDLER_STACK: usize = 64 << 10;
+
+/// A fault, as the handler noted it.
+#[derive(Clone, Copy)]
+pub struct Fault {
+    signal: c_int,
+    address: usize,
+    pc: usize,
+}
+
+impl Fault {
+    /// None so far.
+    pub const NONE: Fault = Fault { signal: 0, address: 0, pc: 0 };
+}
+
+/// Handlers that were there before, by place in [`SIGNALS`].
+static BEFORE: OnceLock<[libc::sigaction; SIGNALS.len()]> = OnceLock::new();
+
+/// Installs the handler, once a process.
+pub fn install() -> io::Result<()> {
+    static INSTALLED: OnceLock<Result<(), i32>> = OnceLock::new();
+    let code = || io::Error::last_os_error().raw_os_error().unwrap_or(0);
+    let result = INSTALLED.get_or_init(|| {
+        let mut before = [const { MaybeUninit::<libc::sigaction>::zeroed() }; SIGNALS.len()];
+        for (&signal, before) in SIGNALS.iter().zip(&mut before) {
+            // SAFETY: only asks what the handler is.
+            if unsafe { libc::sigaction(signal, ptr::null(), before.as_mut_ptr()) } != 0 {
+                return Err(code());
+            }
+        }
+        // SAFETY: all were filled in by the system just above.
+        BEFORE.get_or_init(|| before.map(|before| unsafe { before.assume_init() }));
+        for signal in SIGNALS {
+            // SAFETY: all zeros are a valid value of this plain structure.
+            let mut action = unsafe { MaybeUninit::<libc::sigaction>::zeroed().assume_init() };
+            action.sa_sigaction = handle as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            // SAFETY: the handler touches nothing that a signal may not.
+            if unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) } != 0 {
+                return Err(code());
+            }
+        }
+        Ok(())
+    });
+    result.map_err(io::Error::from_raw_os_error)
+}
+
+/// Gives this system thread a stack for handlers: a fiber's may be what overflowed.
+pub fn handler_stack() -> io::Result<Mapping> {
+    let mapping = Mapping::new(HANDLER_STACK)?;
+    let size = HANDLER_STACK;
+    let stack = libc::stack_t { ss_sp: mapping.start().cast(), ss_flags: 0, ss_size: size };
+    // SAFETY: the mapping stays until the thread ends.
+    if unsafe { libc::sigaltstack(&raw const stack, ptr::null_mut()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(mapping)
+}
+
+extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    match host::core() {
+        Some(core) if core.inside.get() => divert(core, signal, info, context),
+        _ => pass_on(signal, info, context),
+    }
+}
+
+/// Hands a fault to the handler that was there before ours.
+fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let place = SIGNALS.iter().position(|&known| known == signal);
+    let before = place.and_then(|place| BEFORE.get()?.get(place));
+    let Some(before) = before else { return };
+    match before.sa_sigaction {
+        // The default is to end the process: it will, when the instruction is tried again.
+        // SAFETY: puts back what was there.
+        libc::SIG_DFL | libc::SIG_IGN => unsafe {
+            libc::sigaction(signal, before, ptr::null_mut());
+        },
+        handler if before.sa_flags & libc::SA_SIGINFO != 0 => {
+            type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+            // SAFETY: the flag says that it is of this type.
+            let handler = unsafe { std::mem::transmute::<usize, Handler>(handler) };
+            handler(signal, info, context);
+        }
+        handler => {
+            // SAFETY: without the flag it is of this type.
+            let handler = unsafe { std::mem::transmute::<usize, extern "C" fn(c_int)>(handler) };
+            handler(signal);
+        }
+    }
+}
+
+/// Has the fiber go on in [`land`], on what is left of its stack.
+fn divert(core: &Core, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the system passes a valid structure, and these signals carry an address.
+    let address = unsafe { (*info).si_addr() } as usize;
+    // SAFETY: the system passes the interrupted thread's registers.
+    let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
+    let (pc, stack) = registers(context);
+    core.fault.set(Fault { signal, address, pc });
+    let low = core.stacks.low(core.current.get());
+    let room = low + page_size() + 8192;
+    let top = if (room..low + STACK).contains(&stack) { stack - 1024 } else { low + STACK - 8192 };
+    resume(context, land as *const () as usize, top & !15);
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn registers(context: &libc::ucontext_t) -> (usize, usize) {
+    let registers = &context.uc_mcontext.gregs;
+    let pc = registers[libc::REG_RIP as usize];
+    (pc as usize, registers[libc::REG_RSP as usize] as usize)
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn resume(context: &mut libc::ucontext_t, pc: usize, stack: usize) {
+    let registers = &mut context.uc_mcontext.gregs;
+    registers[libc::REG_RIP as usize] = pc as i64;
+    // As after a call.
+    registers[libc::REG_RSP as usize] = (stack - 8) as i64;
+}
+
+#[cfg(all(target_os = "linux", target_arch = "aarch64"))]
+fn registers(context: &libc::ucontext_t) -> (usize, usize) {
+    (context.uc_mcontext.pc as usize, context.uc_mcontext.sp as usize)
+}
+
+#[cfg(all(target_os = "linux", target_arch = "aarch64"))]
+fn resume(context: &mut libc::ucontext_t, pc: usize, stack: usize) {
+    context.uc_mcontext.pc = pc as u64;
+    context.uc_mcontext.sp = stack as u64;
+}
+
+/// Reports the fault that was noted, and ends the launch.
+extern "C" fn land() -> ! {
+    let Some(core) = host::core() else { std::process::abort() };
+    let fault = core.fault.get();
+    let spot = Spot::Instruction(fault.pc);
+    match fault.signal {
+        libc::SIGFPE => core.fail(Kind::Undefined, spot, "integer division by zero".to_owned()),
+        libc::SIGILL | libc::SIGTRAP => {
+            core.fail(Kind::Fault, spot, "the kernel ran into a trap".to_owned())
+        }
+        _ => core.fail(Kind::Fault, spot, describe(core, fault.address)),
+    }
+}
+
+/// What lies at an address that cannot be touched.
+fn describe(core: &Core, address: usize) -> String {
+    let low = core.stacks.low(core.current.get());
+    if (low..low + page_size()).contains(&address) {
+        return format!("a thread's variables and calls need more than {} KiB", STACK / 1024);
+    }
+    let slices = core.dispatch().map_or(&[][..], |dispatch| &dispatch.slices);
+    let distance = |slice: &&super::dispatch::Slice| {
+        let range = slice.range();
+        if address < range.start { range.start - address } else { address - range.end }
+    };
+    let near = slices.iter().min_by_key(distance).filter(|slice| distance(slice) < 1 << 20);
+    match near {
+        Some(slice) => {
+            let offset = address as i128 - slice.range().start as i128;
+            format!(
+                "access outside every buffer; nearest is buffer({}) '{}': offset {offset}, length {}",
+                slice.index, slice.name, slice.length
+            )
+        }
+        None => format!("access to {address:#x}, which nothing is bound to"),
+    }
+}
