@@ -1,0 +1,77 @@
+// The compiler's hooks of a checked build (kernel-address and undefined-behaviour sanitizers), handed
+// to the runtime. They are defined here, so that a library needs no symbol of the process.
+#pragma once
+#pragma clang system_header
+#include "runtime.h"
+
+#define MSIM_HOOK \
+  extern "C" __attribute__((used, noinline, nodebug, no_sanitize("kernel-address", "undefined")))
+#define MSIM_CALLER MSIM_ADDRESS(__builtin_return_address(0))
+
+#define MSIM_ACCESS_HOOKS(size)                                                     \
+  MSIM_HOOK void __asan_load##size##_noabort(msim_u64 address) {                    \
+    msim_runtime->access(address, size, MSIM_READ, MSIM_CALLER);                    \
+  }                                                                                 \
+  MSIM_HOOK void __asan_store##size##_noabort(msim_u64 address) {                   \
+    msim_runtime->access(address, size, MSIM_WRITE, MSIM_CALLER);                   \
+  }
+MSIM_ACCESS_HOOKS(1)
+MSIM_ACCESS_HOOKS(2)
+MSIM_ACCESS_HOOKS(4)
+MSIM_ACCESS_HOOKS(8)
+MSIM_ACCESS_HOOKS(16)
+MSIM_HOOK void __asan_loadN_noabort(msim_u64 address, msim_u64 size) {
+  msim_runtime->access(address, size, MSIM_READ, MSIM_CALLER);
+}
+MSIM_HOOK void __asan_storeN_noabort(msim_u64 address, msim_u64 size) {
+  msim_runtime->access(address, size, MSIM_WRITE, MSIM_CALLER);
+}
+MSIM_HOOK void __asan_handle_no_return(void) {}
+
+// Copies and fills by the compiler.
+MSIM_HOOK void* __asan_memcpy(void* to, const void* from, msim_u64 size) {
+  if (size) msim_runtime->access(MSIM_ADDRESS(from), size, MSIM_READ, MSIM_CALLER);
+  if (size) msim_runtime->access(MSIM_ADDRESS(to), size, MSIM_WRITE, MSIM_CALLER);
+  return __builtin_memcpy(to, from, size);
+}
+MSIM_HOOK void* __asan_memmove(void* to, const void* from, msim_u64 size) {
+  if (size) msim_runtime->access(MSIM_ADDRESS(from), size, MSIM_READ, MSIM_CALLER);
+  if (size) msim_runtime->access(MSIM_ADDRESS(to), size, MSIM_WRITE, MSIM_CALLER);
+  return __builtin_memmove(to, from, size);
+}
+MSIM_HOOK void* __asan_memset(void* to, int value, msim_u64 size) {
+  if (size) msim_runtime->access(MSIM_ADDRESS(to), size, MSIM_WRITE, MSIM_CALLER);
+  return __builtin_memset(to, value, size);
+}
+
+// The front of what the compiler tells of undefined behaviour: where it stands.
+struct msim_undefined_data {
+  msim_site site;
+};
+// A hook that goes on, and its form that does not.
+#define MSIM_UNDEFINED(name, what, parameters, value)                                       \
+  MSIM_HOOK void __ubsan_handle_##name parameters {                                         \
+    msim_runtime->undefined(what, value, data->site, 0, MSIM_CALLER);                       \
+  }                                                                                         \
+  MSIM_HOOK void __ubsan_handle_##name##_abort parameters {                                 \
+    msim_runtime->undefined(what, value, data->site, 1, MSIM_CALLER);                       \
+  }
+MSIM_UNDEFINED(out_of_bounds, "index out of bounds", (msim_undefined_data * data, msim_u64 index),
+               index)
+MSIM_UNDEFINED(shift_out_of_bounds, "shift out of bounds",
+               (msim_undefined_data * data, msim_u64, msim_u64 by), by)
+MSIM_UNDEFINED(divrem_overflow, "division by zero or overflow",
+               (msim_undefined_data * data, msim_u64, msim_u64 divisor), divisor)
+MSIM_UNDEFINED(type_mismatch_v1, "misaligned address",
+               (msim_undefined_data * data, msim_u64 address), address)
+MSIM_UNDEFINED(alignment_assumption, "misaligned address",
+               (msim_undefined_data * data, msim_u64 address, msim_u64, msim_u64), address)
+MSIM_UNDEFINED(float_cast_overflow, "conversion of a float out of range",
+               (msim_undefined_data * data, msim_u64 value), value)
+MSIM_HOOK void __ubsan_handle_builtin_unreachable(msim_undefined_data* data) {
+  msim_runtime->undefined("unreachable code reached", 0, data->site, 1, MSIM_CALLER);
+}
+MSIM_HOOK void __ubsan_handle_missing_return(msim_undefined_data* data) {
+  msim_runtime->undefined("end of a function without a return", 0, data->site, 1, MSIM_CALLER);
+}
+#undef MSIM_UNDEFINED

@@ -1,0 +1,159 @@
+// Simdgroup functions (specification 6.9.2).
+#pragma once
+#pragma clang system_header
+#include "construct.h"
+#include "exchange.h"
+#include "limits.h"
+
+namespace metal {
+template <class T>
+using msim_if_number = enable_if_t<msim_is_number<T>, T>;
+template <class T>
+using msim_if_integer = enable_if_t<msim_is_integer<msim_element<T>>, T>;
+
+// X(name, condition, neutral element, expression) for every reduction; a minimum's neutral element is
+// any lane's value.
+#define MSIM_REDUCTIONS(X)                                               \
+  X(sum, msim_if_number, T(msim_element<T>(0)), T(a + b))                \
+  X(product, msim_if_number, T(msim_element<T>(1)), T(a * b))            \
+  X(min, msim_if_number, value, msim_each<T>(msim_smaller{}, a, b))      \
+  X(max, msim_if_number, value, msim_each<T>(msim_larger{}, a, b))       \
+  X(and, msim_if_integer, T(msim_element<T>(-1)), T(a & b))              \
+  X(or, msim_if_integer, T(msim_element<T>(0)), T(a | b))                \
+  X(xor, msim_if_integer, T(msim_element<T>(0)), T(a ^ b))
+// X(name, neutral element, expression) for every scan.
+#define MSIM_SCANS(X)                          \
+  X(sum, T(msim_element<T>(0)), T(a + b))      \
+  X(product, T(msim_element<T>(1)), T(a * b))
+
+struct msim_smaller {
+  template <class E>
+  MSIM_INLINE E operator()(E a, E b) const {
+    return b < a ? b : a;
+  }
+};
+struct msim_larger {
+  template <class E>
+  MSIM_INLINE E operator()(E a, E b) const {
+    return a < b ? b : a;
+  }
+};
+
+#define MSIM_SIMD_REDUCTION(name, condition, neutral, ...)                    \
+  template <class T>                                                          \
+  MSIM_INLINE condition<T> simd_##name(T value, msim_site site = MSIM_HERE) { \
+    return msim_reduce(value, neutral, [](T a, T b) { return __VA_ARGS__; }, MSIM_REDUCTION, site); \
+  }
+MSIM_REDUCTIONS(MSIM_SIMD_REDUCTION)
+#undef MSIM_SIMD_REDUCTION
+
+#define MSIM_SIMD_SCAN(name, neutral, ...)                                                         \
+  template <class T>                                                                               \
+  MSIM_INLINE msim_if_number<T> simd_prefix_inclusive_##name(T value, msim_site site = MSIM_HERE) { \
+    return msim_scan(value, msim_lanes, true, neutral, [](T a, T b) { return __VA_ARGS__; }, site); \
+  }                                                                                                \
+  template <class T>                                                                               \
+  MSIM_INLINE msim_if_number<T> simd_prefix_exclusive_##name(T value, msim_site site = MSIM_HERE) { \
+    return msim_scan(value, msim_lanes, false, neutral, [](T a, T b) { return __VA_ARGS__; }, site); \
+  }
+MSIM_SCANS(MSIM_SIMD_SCAN)
+#undef MSIM_SIMD_SCAN
+
+template <class T>
+MSIM_INLINE msim_if_number<T> simd_shuffle(T value, ushort lane, msim_site site = MSIM_HERE) {
+  return msim_shuffle(value, lane, site);
+}
+template <class T>
+MSIM_INLINE msim_if_number<T> simd_shuffle_xor(T value, ushort mask, msim_site site = MSIM_HERE) {
+  return msim_shuffle(value, msim_thread.lane ^ mask, site);
+}
+// Lanes that would read past an end keep their own value.
+template <class T>
+MSIM_INLINE msim_if_number<T> simd_shuffle_up(T value, ushort delta, msim_site site = MSIM_HERE) {
+  const uint lane = msim_thread.lane;
+  return msim_shuffle(value, lane >= delta ? lane - delta : msim_own, site);
+}
+template <class T>
+MSIM_INLINE msim_if_number<T> simd_shuffle_down(T value, ushort delta, msim_site site = MSIM_HERE) {
+  const uint from = msim_thread.lane + delta;
+  return msim_shuffle(value, from < msim_lanes ? from : msim_own, site);
+}
+template <class T>
+MSIM_INLINE msim_if_number<T> simd_shuffle_rotate_up(T value, ushort delta,
+                                                     msim_site site = MSIM_HERE) {
+  return msim_shuffle(value, (msim_thread.lane - delta) % msim_lanes, site);
+}
+template <class T>
+MSIM_INLINE msim_if_number<T> simd_shuffle_rotate_down(T value, ushort delta,
+                                                       msim_site site = MSIM_HERE) {
+  return msim_shuffle(value, (msim_thread.lane + delta) % msim_lanes, site);
+}
+
+// In groups of `modulo` lanes; what would be read past an end comes from the other end of `filling`.
+template <class T>
+MSIM_INLINE T msim_fill(T value, T filling, int from, uint modulo, msim_site site) {
+  const int base = int(msim_thread.lane & ~(modulo - 1));
+  const bool fills = from < base || from >= base + int(modulo);
+  const int wrapped = base + int(uint(from) % modulo);
+  const msim_meeting given = msim_meet(value, MSIM_SHUFFLE, site);
+  const T inside = fills ? value : msim_from<T>(given, uint(from), site);
+  const msim_meeting filled = msim_meet(filling, MSIM_SHUFFLE, site);
+  return fills ? msim_from<T>(filled, uint(wrapped), site) : inside;
+}
+template <class T>
+MSIM_INLINE msim_if_number<T> simd_shuffle_and_fill_up(T value, type_identity_t<T> filling,
+                                                       ushort delta, ushort modulo = msim_lanes,
+                                                       msim_site site = MSIM_HERE) {
+  return msim_fill(value, filling, int(msim_thread.lane) - delta, modulo, site);
+}
+template <class T>
+MSIM_INLINE msim_if_number<T> simd_shuffle_and_fill_down(T value, type_identity_t<T> filling,
+                                                         ushort delta, ushort modulo = msim_lanes,
+                                                         msim_site site = MSIM_HERE) {
+  return msim_fill(value, filling, int(msim_thread.lane) + delta, modulo, site);
+}
+
+template <class T>
+MSIM_INLINE msim_if_number<T> simd_broadcast(T value, ushort lane, msim_site site = MSIM_HERE) {
+  return msim_shuffle(value, lane, site);
+}
+template <class T>
+MSIM_INLINE msim_if_number<T> simd_broadcast_first(T value, msim_site site = MSIM_HERE) {
+  const msim_meeting meeting = msim_meet(value, MSIM_SHUFFLE, site);
+  return msim_from<T>(meeting, uint(__builtin_ctz(meeting.mask())), site);
+}
+
+class simd_vote {
+ public:
+  typedef ulong vote_t;
+  explicit constexpr simd_vote(vote_t votes = 0) : votes(votes) {}
+  explicit constexpr operator vote_t() const { return votes; }
+  constexpr bool all() const { return votes == 0xffffffffu; }
+  constexpr bool any() const { return votes != 0; }
+
+ private:
+  vote_t votes;
+};
+
+// The lanes where `vote` holds, as a mask, for all lanes at once.
+MSIM_INLINE uint msim_ballot(bool vote, msim_site site) {
+  return msim_reduce(uint(vote) << msim_thread.lane, 0u, [](uint a, uint b) { return a | b; },
+                     MSIM_VOTE, site);
+}
+MSIM_INLINE simd_vote simd_ballot(bool vote, msim_site site = MSIM_HERE) {
+  return simd_vote(msim_ballot(vote, site));
+}
+MSIM_INLINE simd_vote simd_active_threads_mask(msim_site site = MSIM_HERE) {
+  return simd_vote(msim_ballot(true, site));
+}
+MSIM_INLINE bool simd_any(bool vote, msim_site site = MSIM_HERE) {
+  return msim_ballot(vote, site) != 0;
+}
+MSIM_INLINE bool simd_all(bool vote, msim_site site = MSIM_HERE) {
+  return msim_ballot(!vote, site) == 0;
+}
+MSIM_INLINE bool simd_is_first(msim_site site = MSIM_HERE) {
+  return msim_thread.lane == uint(__builtin_ctz(msim_ballot(true, site)));
+}
+MSIM_INLINE bool simd_is_helper_thread() { return false; }
+}  // namespace metal

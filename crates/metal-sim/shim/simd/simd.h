@@ -1,0 +1,3 @@
+// All names of the library.
+#pragma once
+#include "../msl/all.h"
