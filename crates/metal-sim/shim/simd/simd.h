@@ -1,3 +1,0 @@
-// All names of the library.
-#pragma once
-#include "../msl/all.h"
