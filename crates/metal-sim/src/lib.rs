@@ -6,6 +6,7 @@
 //! uninitialised memory, limits of a chosen GPU.
 
 pub mod abi;
+mod compile;
 mod launch;
 mod library;
 mod memory;
@@ -13,7 +14,10 @@ mod place;
 mod profile;
 mod report;
 mod run;
+mod source;
+mod traffic;
 
+pub use compile::{Checked, CompileError, Compiler, Diagnostic, Note, Severity, Source};
 pub use launch::{Binding, Grid, Launch};
 pub use library::{
     Constant, ConstantError, Kernel, Library, LoadError, Mode, NoKernel, Parameter, ParameterKind,
@@ -23,3 +27,5 @@ pub use place::Place;
 pub use profile::Profile;
 pub use report::{Kind, Report};
 pub use run::{Outcome, Simulator};
+pub use source::{Fault, ParameterText, Signature, Slot};
+pub use traffic::{BufferTraffic, Traffic};

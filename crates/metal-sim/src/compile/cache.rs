@@ -1,0 +1,88 @@
+//! Compiled libraries on disk, by a hash of all that they are made from.
+//!
+//! Entries appear by renaming, whole or not at all; one process makes an entry while the others wait
+//! for it. Nothing is ever removed: the folder may be deleted at any time by whoever owns it.
+
+use std::env;
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// FNV-1a of 128 bits: the same on every machine and in every version of this crate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hash(u128);
+
+impl Hash {
+    pub(crate) fn new() -> Self {
+        Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
+    }
+
+    /// Adds a text and its end.
+    pub(crate) fn add(&mut self, text: &str) {
+        for byte in text.bytes().chain([0xff]) {
+            self.0 = (self.0 ^ u128::from(byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b);
+        }
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:032x}", self.0)
+    }
+}
+
+/// The folder that is used where none is given: in Cargo's target folder if the environment names
+/// it, else in the user's cache.
+pub(crate) fn default_folder() -> PathBuf {
+    let folder =
+        |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    folder("CARGO_TARGET_DIR")
+        .or_else(|| folder("XDG_CACHE_HOME"))
+        .or_else(|| folder("HOME").map(|home| home.join(".cache")))
+        .unwrap_or_else(env::temp_dir)
+        .join("metal-sim")
+}
+
+/// Makes a file or folder at `path`: `make` writes it under another name, then it is renamed.
+pub(crate) fn publish(path: &Path, make: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    let (temporary, made) = (temporary(path), |path: &Path| {
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        make(path)
+    });
+    let result = made(&temporary).and_then(|()| fs::rename(&temporary, path));
+    if result.is_err() {
+        // A folder that another process has made meanwhile is as good.
+        let _ = fs::remove_dir_all(&temporary);
+        let _ = fs::remove_file(&temporary);
+        if path.is_dir() {
+            return Ok(());
+        }
+    }
+    result
+}
+
+/// A name beside `path` that no one else uses.
+pub(crate) fn temporary(path: &Path) -> PathBuf {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.{count}", process::id()));
+    path.with_file_name(name)
+}
+
+/// Keeps others, threads and processes, from making the entry at `path` while it lives.
+pub(crate) fn lock(path: &Path) -> io::Result<File> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".lock");
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let file = File::create(path.with_file_name(name))?;
+    file.lock()?;
+    Ok(file)
+}
+
+#[cfg(test)]
+#[path = "cache_tests.rs"]
+mod tests;
