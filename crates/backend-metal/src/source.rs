@@ -1,0 +1,231 @@
+//! The kernels' source, composed of the files in `kernels/`.
+//!
+//! A module is what one library is compiled from. `#line` directives keep the places in error
+//! messages those of the files. Templates are instantiated here, once for each format.
+
+use std::fmt::Write as _;
+
+use minfer_quant::{KvType, Quant};
+
+use crate::arguments;
+use crate::kernels::{attention, matmul};
+
+/// Source text for one library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// Its name; kernels' names do not repeat it.
+    pub name: &'static str,
+    /// The text.
+    pub text: String,
+    /// Names of the kernels in it.
+    pub kernels: Vec<String>,
+}
+
+/// A file of `kernels/`.
+struct Fragment {
+    path: &'static str,
+    text: &'static str,
+}
+
+macro_rules! fragment {
+    ($path:literal) => {
+        Fragment { path: $path, text: include_str!(concat!("kernels/", $path)) }
+    };
+}
+
+const WORDS: Fragment = fragment!("common/words.metal");
+const FORMAT: Fragment = fragment!("common/format.metal");
+const REDUCE: Fragment = fragment!("common/reduce.metal");
+const ACTIVATION: Fragment = fragment!("common/activation.metal");
+const CACHE: Fragment = fragment!("common/cache.metal");
+const SIX_BITS: Fragment = fragment!("quant/six_bits.metal");
+const MATMUL_FEW: Fragment = fragment!("matmul_few.metal");
+
+/// Every module of the device.
+pub fn modules() -> Vec<Module> {
+    vec![
+        elementwise(),
+        norms(),
+        embed(),
+        matmul_few(),
+        matmul_many(),
+        expert_matmul(),
+        kv_store(),
+        attention(),
+        select(),
+    ]
+}
+
+/// The decoder of a format.
+fn decoder(quant: Quant) -> Fragment {
+    match quant {
+        Quant::F32 => fragment!("quant/f32.metal"),
+        Quant::F16 => fragment!("quant/f16.metal"),
+        Quant::BF16 => fragment!("quant/bf16.metal"),
+        Quant::Q4_0 => fragment!("quant/q4_0.metal"),
+        Quant::Q4_1 => fragment!("quant/q4_1.metal"),
+        Quant::Q5_0 => fragment!("quant/q5_0.metal"),
+        Quant::Q5_1 => fragment!("quant/q5_1.metal"),
+        Quant::Q8_0 => fragment!("quant/q8_0.metal"),
+        Quant::Q2_K => fragment!("quant/q2_k.metal"),
+        Quant::Q3_K => fragment!("quant/q3_k.metal"),
+        Quant::Q4_K => fragment!("quant/q4_k.metal"),
+        Quant::Q5_K => fragment!("quant/q5_k.metal"),
+        Quant::Q6_K => fragment!("quant/q6_k.metal"),
+        Quant::Q8_K => fragment!("quant/q8_k.metal"),
+        Quant::IQ4_NL => fragment!("quant/iq4_nl.metal"),
+        Quant::IQ4_XS => fragment!("quant/iq4_xs.metal"),
+        Quant::MXFP4 => fragment!("quant/mxfp4.metal"),
+    }
+}
+
+/// The struct of a format's decoder.
+fn decoder_type(quant: Quant) -> String {
+    quant.name().to_uppercase()
+}
+
+/// A module being composed.
+struct Composer {
+    module: Module,
+}
+
+impl Composer {
+    fn new(name: &'static str) -> Composer {
+        let mut text = String::from("#include <metal_stdlib>\n");
+        text += "#include <metal_simdgroup_matrix>\nusing namespace metal;\n\n";
+        text += &arguments::declarations();
+        let composer = Composer { module: Module { name, text, kernels: Vec::new() } };
+        composer.with(&[WORDS])
+    }
+
+    fn with(mut self, fragments: &[Fragment]) -> Composer {
+        for Fragment { path, text } in fragments {
+            self.module.text += &format!("#line 1 \"{path}\"\n{text}\n");
+        }
+        self
+    }
+
+    fn with_decoders(self) -> Composer {
+        let decoders = Quant::ALL.iter().map(|quant| decoder(*quant));
+        let all: Vec<Fragment> = [FORMAT, SIX_BITS].into_iter().chain(decoders).collect();
+        self.with(&all)
+    }
+
+    /// A kernel that is no template.
+    fn plain(mut self, names: &[&str]) -> Composer {
+        self.module.kernels.extend(names.iter().map(|name| (*name).to_owned()));
+        self
+    }
+
+    /// A template's instance called `name`.
+    fn instance(&mut self, template: &str, arguments: &str, name: String) {
+        let text = &mut self.module.text;
+        let _ = write!(
+            text,
+            "#line 1 \"instance {name}\"\n\
+             typedef decltype({template}<{arguments}>) {name}_type;\n\
+             template [[host_name(\"{name}\")]] kernel {name}_type {template}<{arguments}>;\n"
+        );
+        self.module.kernels.push(name);
+    }
+
+    fn for_each_format(
+        mut self,
+        template: &str,
+        rest: &str,
+        name: impl Fn(Quant) -> String,
+    ) -> Composer {
+        for &quant in Quant::ALL {
+            self.instance(template, &format!("{}{rest}", decoder_type(quant)), name(quant));
+        }
+        self
+    }
+}
+
+fn elementwise() -> Module {
+    let fragments = [ACTIVATION, fragment!("elementwise.metal"), fragment!("rope.metal")];
+    let mut composer = Composer::new("elementwise").with(&fragments);
+    for name in ["add", "mul", "glu"] {
+        composer.instance("binary", &format!("uint({})", name.to_uppercase()), name.to_owned());
+    }
+    composer.plain(&["scale", "unary", "get_rows", "expert_combine", "rope"]).module
+}
+
+fn norms() -> Module {
+    let composer = Composer::new("norms").with(&[REDUCE, fragment!("rms_norm.metal")]);
+    composer.plain(&["rms_norm", "add_norm"]).module
+}
+
+fn embed() -> Module {
+    let composer = Composer::new("embed").with_decoders().with(&[fragment!("embed.metal")]);
+    composer.for_each_format("embed", "", |quant| format!("embed_{}", quant.name())).module
+}
+
+fn matmul_few() -> Module {
+    let mut composer = Composer::new("matmul_few").with_decoders().with(&[MATMUL_FEW]);
+    for few in matmul::FEW {
+        let rest = format!(", {}, {}", few.weight_rows, few.rows);
+        composer =
+            composer.for_each_format("matmul_few", &rest, |quant| matmul::few_name(quant, few));
+    }
+    composer.module
+}
+
+fn matmul_many() -> Module {
+    let mut composer =
+        Composer::new("matmul_many").with_decoders().with(&[fragment!("matmul_many.metal")]);
+    composer =
+        composer.for_each_format("matmul_many", ", float", |quant| matmul::many_name(quant, false));
+    for &quant in Quant::ALL.iter().filter(|quant| matmul::may_round(**quant)) {
+        let types = format!("{}, half", decoder_type(quant));
+        composer.instance("matmul_many", &types, matmul::many_name(quant, true));
+    }
+    composer.module
+}
+
+fn expert_matmul() -> Module {
+    let composer = Composer::new("expert_matmul")
+        .with_decoders()
+        .with(&[MATMUL_FEW, fragment!("expert_matmul.metal")]);
+    let name = |quant: Quant| format!("expert_matmul_{}", quant.name());
+    composer.for_each_format("expert_matmul", ", 4", name).module
+}
+
+/// The struct of a cache type.
+fn cache_type(kv: KvType) -> &'static str {
+    match kv {
+        KvType::F32 => "CacheF32",
+        KvType::F16 => "CacheF16",
+        KvType::BF16 => "CacheBF16",
+        KvType::Q8_0 => "CacheQ8_0",
+    }
+}
+
+fn kv_store() -> Module {
+    let mut composer = Composer::new("kv_store")
+        .with(&[CACHE, fragment!("kv_store.metal")])
+        .plain(&["kv_store_q8_0"]);
+    for kv in [KvType::F32, KvType::F16, KvType::BF16] {
+        composer.instance("kv_store", cache_type(kv), format!("kv_store_{}", kv.name()));
+    }
+    composer.module
+}
+
+fn attention() -> Module {
+    let fragments = [ACTIVATION, CACHE, fragment!("attention.metal")];
+    let mut composer = Composer::new("attention").with(&fragments).plain(&["attention_combine"]);
+    for &key in KvType::ALL {
+        for &value in KvType::ALL {
+            for columns in attention::COLUMNS {
+                let types = format!("{}, {}, {columns}", cache_type(key), cache_type(value));
+                composer.instance("attention", &types, attention::name(key, value, columns));
+            }
+        }
+    }
+    composer.module
+}
+
+fn select() -> Module {
+    let composer = Composer::new("select").with(&[REDUCE, fragment!("select.metal")]);
+    composer.plain(&["softmax", "argmax", "top_k", "route"]).module
+}

@@ -1,0 +1,68 @@
+//! The device as the planner sees it.
+
+use minfer_graph::{Op, WeightDecl};
+use minfer_plan::{Caps, DeviceKind, Io, Launch, Target, Unsupported};
+use minfer_quant::DType;
+
+use crate::caps::{Limits, Staging};
+use crate::kernels::{self, scratch};
+
+/// An Apple GPU; it need not be this machine's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MetalTarget {
+    caps: Caps,
+    limits: Limits,
+    staging: Staging,
+}
+
+impl MetalTarget {
+    /// A GPU with these limits.
+    pub fn new(limits: Limits, staging: Staging) -> MetalTarget {
+        let caps = Caps {
+            kind: DeviceKind::Metal,
+            name: limits.name.clone(),
+            features: String::new(),
+            memory_bytes: Some(limits.recommended_working_set),
+            // Vectors of four floats are loaded at once; a slice's offset is a multiple of this.
+            value_alignment: 256,
+            weight_alignment: 4,
+            threads: 1,
+            // The kernel, and with it the order of sums, depends on how many rows there are.
+            batch_invariant: false,
+        };
+        MetalTarget { caps, limits, staging }
+    }
+
+    /// The limits that launches are checked against.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// How many-row matmuls keep their operands.
+    pub fn staging(&self) -> Staging {
+        self.staging
+    }
+}
+
+impl Target for MetalTarget {
+    fn caps(&self) -> &Caps {
+        &self.caps
+    }
+
+    fn operand(&self, _op: &Op, _weight: &WeightDecl) -> DType {
+        DType::F32
+    }
+
+    fn lower(&self, op: &Op, io: &Io<'_>) -> Result<Launch, Unsupported> {
+        let dispatches = kernels::dispatches(op, io, self)?;
+        let names: Vec<&str> = dispatches.iter().map(|d| d.kernel.as_str()).collect();
+        let mut launch = Launch::simple(names.join("+"), "");
+        if let Some(first) = dispatches.first() {
+            launch.why = first.why;
+            launch.grid = first.grid.threadgroups(first.grid.rows.capacity(&io.tables.shape));
+            launch.group = [first.threads, 1, 1];
+        }
+        launch.args = dispatches.iter().flat_map(|d| d.arguments.iter().copied()).collect();
+        Ok(launch.with_scratch(scratch(op, io)))
+    }
+}

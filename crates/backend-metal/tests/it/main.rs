@@ -1,0 +1,4 @@
+//! Tests of the Metal device's kernels and launches.
+
+mod launches;
+mod variants;
