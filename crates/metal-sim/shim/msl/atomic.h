@@ -7,8 +7,7 @@
 // In checked runs the runtime is told that an access is atomic; the compiler's own hook is off here,
 // and out of line so that the return address is the place of the call.
 #ifdef MSIM_CHECKED
-#define MSIM_ATOMIC_FUNCTION \
-  __attribute__((noinline, nodebug, no_sanitize("kernel-address", "alignment")))
+#define MSIM_ATOMIC_FUNCTION MSIM_UNWATCHED __attribute__((noinline))
 #define MSIM_ATOMIC_ACCESS(bits)                                                \
   msim_runtime->access(MSIM_ADDRESS(at), sizeof(T), MSIM_ATOMIC | (bits),       \
                        MSIM_ADDRESS(__builtin_return_address(0)))

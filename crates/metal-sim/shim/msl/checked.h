@@ -4,8 +4,7 @@
 #pragma clang system_header
 #include "runtime.h"
 
-#define MSIM_HOOK \
-  extern "C" __attribute__((used, noinline, nodebug, no_sanitize("kernel-address", "undefined")))
+#define MSIM_HOOK extern "C" MSIM_UNWATCHED __attribute__((used, noinline))
 #define MSIM_CALLER MSIM_ADDRESS(__builtin_return_address(0))
 
 #define MSIM_ACCESS_HOOKS(size)                                                     \

@@ -71,7 +71,18 @@ MSIM_INLINE constexpr D msim_static_cast(S&& value) {
     return static_cast<D>(static_cast<S&&>(value));
   }
 }
+
+// `(float4)x` converts component by component; clang's cast does not. The generator writes it as
+// `+(msim_cast<float4>)x`, which binds as tightly.
+template <class T>
+struct msim_cast {
+  template <class S>
+  MSIM_INLINE explicit constexpr msim_cast(const S& from) : value(msim_static_cast<T>(from)) {}
+  MSIM_INLINE constexpr T operator+() const { return value; }
+  T value;
+};
 }  // namespace metal
 using metal::as_type;
+using metal::msim_cast;
 using metal::msim_make;
 using metal::msim_static_cast;

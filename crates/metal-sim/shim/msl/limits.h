@@ -4,6 +4,7 @@
 #include "types.h"
 
 namespace metal {
+// By the name that Apple's headers have: published kernels specialise it for their own types.
 template <class T>
 struct _numeric_limits_impl {
   static constexpr bool is_specialized = false;

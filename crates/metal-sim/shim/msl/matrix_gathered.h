@@ -21,6 +21,9 @@ struct simdgroup_matrix {
     if (!spread) msim_spread();
     return elements;
   }
+  MSIM_INLINE const thread storage_type& thread_elements() const {
+    return const_cast<simdgroup_matrix*>(this)->thread_elements();
+  }
   MSIM_INLINE void msim_fill(T value) {
     spread = false;
     if (msim_thread.lane != 0) return;

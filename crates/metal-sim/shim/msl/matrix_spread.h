@@ -18,6 +18,7 @@ struct simdgroup_matrix {
     elements[1] = cell.row == cell.column + 1 ? diagonal : T(0);
   }
   MSIM_INLINE thread storage_type& thread_elements() { return elements; }
+  MSIM_INLINE const thread storage_type& thread_elements() const { return elements; }
   MSIM_INLINE void msim_fill(T value) { elements = storage_type(value); }
 
   storage_type elements;

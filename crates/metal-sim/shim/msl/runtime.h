@@ -3,6 +3,9 @@
 #pragma clang system_header
 #include "config.h"
 
+// Functions of ours that are called, not inlined: no hooks in them, no debug places.
+#define MSIM_UNWATCHED __attribute__((nodebug, no_sanitize("kernel-address", "undefined")))
+
 static const msim_host* msim_runtime;
 static __thread msim_current msim_thread;
 

@@ -11,6 +11,10 @@ using msim_if_number = enable_if_t<msim_is_number<T>, T>;
 template <class T>
 using msim_if_integer = enable_if_t<msim_is_integer<msim_element<T>>, T>;
 
+// A name of Apple's own headers that published kernels use: whether collectives take a type.
+template <class T>
+struct __is_valid_simdgroup_type : bool_constant<msim_is_number<T>> {};
+
 // X(name, condition, neutral element, expression) for every reduction; a minimum's neutral element is
 // any lane's value.
 #define MSIM_REDUCTIONS(X)                                               \

@@ -27,7 +27,7 @@ MSIM_INLINE void msim_multiply(const float* a, const float* b, float* d) {
   }
 }
 
-template <class T, int Columns, int Rows>
+template <class T, int Columns, int Rows = Columns>
 struct simdgroup_matrix;
 }  // namespace metal
 
@@ -42,7 +42,7 @@ typedef simdgroup_matrix<float, 8, 8> simdgroup_float8x8;
 typedef simdgroup_matrix<half, 8, 8> simdgroup_half8x8;
 typedef simdgroup_matrix<bfloat, 8, 8> simdgroup_bfloat8x8;
 
-template <class T, int Columns, int Rows>
+template <class T, int Columns, int Rows = Columns>
 MSIM_INLINE simdgroup_matrix<T, Columns, Rows> make_filled_simdgroup_matrix(T value) {
   simdgroup_matrix<T, Columns, Rows> result;
   result.msim_fill(value);

@@ -127,7 +127,7 @@ struct msim_wrap<void (*)(A...), Function, Slots> {
       table;
   static constexpr msim_u32 count = sizeof...(A);
   static constexpr const msim_parameter* parameters = table::parameters;
-  static void call(const msim_arguments* from) { table::template call<Function>(from); }
+  MSIM_UNWATCHED static void call(const msim_arguments* from) { table::template call<Function>(from); }
 };
 
 #ifdef MSIM_CHECKED
@@ -140,8 +140,8 @@ struct msim_wrap<void (*)(A...), Function, Slots> {
 #ifdef MSIM_STRICT
 #define MSIM_LIBRARY(kernel_count, constant_count)
 #else
-static void msim_attach(const msim_host* host) { msim_runtime = host; }
-static msim_current* msim_get_current(void) { return &msim_thread; }
+MSIM_UNWATCHED static void msim_attach(const msim_host* host) { msim_runtime = host; }
+MSIM_UNWATCHED static msim_current* msim_get_current(void) { return &msim_thread; }
 // The one exported symbol, over the tables msim_kernels and msim_constants.
 #define MSIM_LIBRARY(kernel_count, constant_count)                                    \
   extern "C" __attribute__((visibility("default"))) const msim_library msim_library_1; \
