@@ -28,7 +28,7 @@ pub struct OutOfMemory {
 pub struct Memory {
     start: *mut u8,
     length: usize,
-    mapping: Option<Mapping>,
+    _mapping: Option<Mapping>,
     /// One bit a byte of poisoned memory: nobody wrote it yet.
     unwritten: OnceLock<Box<[AtomicU8]>>,
 }
@@ -49,7 +49,7 @@ impl Memory {
         let mapping = Mapping::new(room).map_err(error)?;
         let start = mapping.end().wrapping_sub(room);
         let unwritten = OnceLock::new();
-        Ok(Arc::new(Memory { start, length, mapping: Some(mapping), unwritten }))
+        Ok(Arc::new(Memory { start, length, _mapping: Some(mapping), unwritten }))
     }
 
     /// Memory that others own.
@@ -57,7 +57,7 @@ impl Memory {
     /// # Safety
     /// The range can be read and written for as long as this value lives.
     pub unsafe fn external(start: *mut u8, length: usize) -> Arc<Memory> {
-        Arc::new(Memory { start, length, mapping: None, unwritten: OnceLock::new() })
+        Arc::new(Memory { start, length, _mapping: None, unwritten: OnceLock::new() })
     }
 
     /// Memory that holds these bytes.

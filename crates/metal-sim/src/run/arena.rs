@@ -9,9 +9,9 @@ use std::ptr;
 use crate::memory::Mapping;
 
 /// Bytes between two regions, so that a small overrun does not land in the next.
-const GAP: usize = 64;
+const GAP: usize = 1024;
 /// Bytes in all; more than any GPU has, with room for the gaps.
-pub const ARENA: usize = 128 << 10;
+pub const ARENA: usize = 256 << 10;
 /// Regions of a kernel, at most.
 const REGIONS: usize = 128;
 /// What fresh memory is filled with: NaN in every float type.
@@ -70,7 +70,7 @@ impl Arena {
             mapping: Mapping::new(ARENA)?,
             regions: [const { Cell::new(Region::NONE) }; REGIONS],
             count: Cell::new(0),
-            used: Cell::new(0),
+            used: Cell::new(GAP),
             filled: Cell::new(0),
         })
     }
@@ -78,7 +78,8 @@ impl Arena {
     /// Forgets all regions.
     pub fn clear(&self) {
         self.count.set(0);
-        self.used.set(0);
+        // What lies before the first region is not another page, so that an underrun is seen as one.
+        self.used.set(GAP);
         self.filled.set(0);
     }
 

@@ -1,6 +1,224 @@
-//! Checks
+//! Checked mode: what is done at each access of a kernel to memory.
+
+use std::io;
+use std::ops::Range;
+
+use super::arena::ARENA;
+use super::bounds::{self, Bounds};
 use super::core::Core;
-pub struct Checks;
-pub fn begin(_core: &Core) {}
-pub fn end(_core: &Core) {}
-pub fn access(_core: &Core, _address: usize, _size: usize, _bits: u32, _pc: u64) {}
+use super::dispatch::{Dispatch, Slice};
+use super::fiber::STACK;
+use super::log::{Spot, point};
+use super::race::{self, Byte, Conflict, Moment};
+use super::shadow::{Shadow, Sparse};
+use super::traffic::Counters;
+use crate::abi::access;
+use crate::report::Kind;
+use crate::traffic::Traffic;
+
+/// What is known of memory during a run of launches.
+pub struct Checks {
+    device: Shadow,
+    /// The arena's histories. What belongs to another threadgroup counts as not there.
+    local: Sparse<Byte>,
+    /// Threadgroups of all launches so far, and of those that a barrier has ended.
+    groups: u32,
+    settled: u32,
+    /// The first threadgroup's number of each launch since then, and the kernel's name.
+    launches: Vec<(u32, String)>,
+    bounds: Bounds,
+    counters: Counters,
+}
+
+/// Something wrong with an access.
+struct Problem {
+    kind: Kind,
+    text: String,
+    /// The thread cannot go on.
+    fatal: bool,
+}
+
+type Verdict = Result<(), Box<Problem>>;
+
+fn problem(kind: Kind, text: String, fatal: bool) -> Verdict {
+    Err(Box::new(Problem { kind, text, fatal }))
+}
+
+impl Checks {
+    /// For launches that can write these ranges, the first of which is `dispatch`.
+    pub fn new(writable: Vec<Range<usize>>, dispatch: &Dispatch) -> io::Result<Checks> {
+        let device = Shadow::new(writable)?;
+        let bounds = Bounds::new(dispatch, |range| device.overlaps(range));
+        let counters = counters(dispatch)?;
+        let local = Sparse::new(ARENA)?;
+        let launches = vec![(1, dispatch.name.clone())];
+        Ok(Checks { device, local, groups: 0, settled: 0, launches, bounds, counters })
+    }
+
+    /// Ends a launch: what it moved.
+    pub fn finish(&mut self, dispatch: &Dispatch) -> Traffic {
+        self.groups = self.groups.saturating_add(dispatch.shape.total().unwrap_or(0));
+        std::mem::replace(&mut self.counters, Counters::none()).finish()
+    }
+
+    /// Goes on with another launch, after a barrier or not.
+    pub fn next(&mut self, dispatch: &Dispatch, barrier: bool) -> io::Result<()> {
+        if barrier {
+            self.settled = self.groups;
+        }
+        self.launches.push((self.groups + 1, dispatch.name.clone()));
+        self.bounds = Bounds::new(dispatch, |range| self.device.overlaps(range));
+        self.counters = counters(dispatch)?;
+        Ok(())
+    }
+
+    fn access(&mut self, core: &Core, range: &Range<usize>, bits: u32) -> Verdict {
+        let write = bits & access::WRITE != 0;
+        if bounds::in_arena(core, range.start) {
+            return self.local(core, range, bits);
+        }
+        let Some(place) = self.bounds.find(range, write) else {
+            if self.bounds.is_internal(core, range, write) {
+                return Ok(());
+            }
+            let (kind, text) = self.bounds.describe(core, range, write);
+            return problem(kind, text, true);
+        };
+        let group = self.group(core);
+        let Some(dispatch) = core.dispatch() else { return Ok(()) };
+        let Some(slice) = dispatch.slices.get(place) else { return Ok(()) };
+        let offset = range.start - slice.range().start;
+        if write && !slice.writable {
+            let text =
+                format!("write to buffer({}) '{}', which is constant", slice.index, slice.name);
+            return problem(Kind::Undefined, text, true);
+        }
+        self.counters.buffer(place, offset, range.len(), group, write);
+        initialised(slice, offset, range.len(), write)?;
+        if !self.bounds.slices.get(place).is_some_and(|bound| bound.tracked) {
+            return Ok(());
+        }
+        let now = self.moment(core, 0, bits);
+        let Some(bytes) = self.device.bytes(range) else { return Ok(()) };
+        let Some((byte, conflict)) = race::add(bytes, &now) else { return Ok(()) };
+        let what = format!("buffer({}) '{}' at offset {}", slice.index, slice.name, offset + byte);
+        self.conflict(core, &what, write, &conflict)
+    }
+
+    fn local(&mut self, core: &Core, range: &Range<usize>, bits: u32) -> Verdict {
+        let write = bits & access::WRITE != 0;
+        let region = match bounds::region(core, range, write) {
+            Ok(region) => region,
+            Err(text) => return problem(Kind::ThreadgroupOutOfBounds, text, true),
+        };
+        self.counters.threadgroup(range.len(), write);
+        let start = range.start - core.arena.start() as usize;
+        let now = self.moment(core, 1, bits);
+        let bytes = self.local.range(start..start + range.len());
+        let mut unwritten = None;
+        for (index, byte) in bytes.iter_mut().enumerate() {
+            if !byte.written_by(now.group) {
+                *byte = Byte::default();
+                unwritten = unwritten.or(Some(index));
+            }
+        }
+        if let (Some(index), false) = (unwritten, write) {
+            let offset = start - region.offset + index;
+            let text = format!(
+                "read of offset {offset} of {}, which no thread of the threadgroup has written",
+                region.describe()
+            );
+            return problem(Kind::Uninitialised, text, false);
+        }
+        let Some((byte, conflict)) = race::add(bytes, &now) else { return Ok(()) };
+        let what = format!("{} at offset {}", region.describe(), start - region.offset + byte);
+        self.conflict(core, &what, write, &conflict)
+    }
+
+    fn group(&self, core: &Core) -> u32 {
+        self.groups.wrapping_add(core.serial.get()).wrapping_add(1)
+    }
+
+    fn moment(&self, core: &Core, memory: usize, bits: u32) -> Moment {
+        let thread = core.current.get();
+        Moment {
+            group: self.group(core),
+            settled: if memory == 0 { self.settled } else { 0 },
+            thread: thread as u16,
+            epoch: core.epochs[memory].get(),
+            lane_epoch: core.simdgroup_of(thread).epochs[memory].get(),
+            write: bits & access::WRITE != 0,
+            atomic: bits & access::ATOMIC != 0,
+        }
+    }
+
+    fn conflict(&self, core: &Core, what: &str, write: bool, other: &Conflict) -> Verdict {
+        let here = if write { "write" } else { "read" };
+        let there = if other.write { "written" } else { "read" };
+        let launch = self.launches.iter().rev().find(|(first, _)| *first <= other.group);
+        let this = self.launches.last().map_or(0, |(first, _)| *first);
+        let (kind, who) = match (launch, other.thread) {
+            (Some((first, name)), _) if *first < this => {
+                let who = format!("by kernel {name}, with no barrier between the launches");
+                (Kind::LaunchRace, who)
+            }
+            (_, Some(thread)) if usize::from(thread) != core.current.get() => {
+                let thread = point(core.position_of(usize::from(thread)));
+                (Kind::Race, format!("by thread {thread}, with no barrier between"))
+            }
+            _ if other.group == self.group(core) => (
+                Kind::Race,
+                "by other threads of the threadgroup, with no barrier between".to_owned(),
+            ),
+            _ => (Kind::Race, "by another threadgroup of this launch".to_owned()),
+        };
+        problem(kind, format!("{here} of {what}, which was {there} {who}"), false)
+    }
+}
+
+fn counters(dispatch: &Dispatch) -> io::Result<Counters> {
+    let buffer = |one: &'_ Slice| (one.index, one.name.clone(), one.offset, one.length);
+    Counters::new(&dispatch.name, dispatch.slices.iter().map(buffer))
+}
+
+/// Poisoned device memory: a value must have been written before it is read.
+fn initialised(slice: &Slice, offset: usize, length: usize, write: bool) -> Verdict {
+    let at = slice.offset + offset;
+    if write {
+        slice.memory.note_written(at, length);
+        return Ok(());
+    }
+    let Some(byte) = slice.memory.first_unwritten(at, length) else { return Ok(()) };
+    let text = format!(
+        "read of buffer({}) '{}' at offset {}, which nobody has written",
+        slice.index,
+        slice.name,
+        byte - slice.offset
+    );
+    problem(Kind::Uninitialised, text, false)
+}
+
+/// A kernel is about to touch memory.
+pub fn access(core: &Core, address: usize, size: usize, bits: u32, pc: u64) {
+    let thread = core.current.get();
+    if address.wrapping_sub(core.stacks.low(thread)) < STACK || size == 0 {
+        return;
+    }
+    let steps = core.steps.get();
+    if steps == 0 {
+        super::sync::hang(core);
+    }
+    core.steps.set(steps - 1);
+    // Taken out while it works, so that it is back before a fiber is left.
+    let Some(mut checks) = core.checks.take() else { return };
+    let range = address..address.saturating_add(size);
+    let verdict = checks.access(core, &range, bits);
+    core.checks.set(Some(checks));
+    if let Err(problem) = verdict {
+        let Problem { kind, text, fatal } = *problem;
+        core.report(kind, thread, Spot::before(pc), text);
+        if fatal || core.killed.get() {
+            core.kill();
+        }
+    }
+}

@@ -85,7 +85,8 @@ impl Slice {
 
 /// A launch; see above.
 pub struct Dispatch {
-    pub library: Library,
+    /// Keeps it loaded.
+    pub _library: Library,
     pub kernel: abi::Kernel,
     pub name: String,
     pub current: extern "C" fn() -> *mut abi::Current,

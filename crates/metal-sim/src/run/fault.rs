@@ -10,6 +10,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::OnceLock;
 
+use super::bounds::NEAR;
 use super::core::Core;
 use super::fiber::STACK;
 use super::host;
@@ -30,11 +31,12 @@ pub struct Fault {
     signal: c_int,
     address: usize,
     pc: usize,
+    stack: usize,
 }
 
 impl Fault {
     /// None so far.
-    pub const NONE: Fault = Fault { signal: 0, address: 0, pc: 0 };
+    pub const NONE: Fault = Fault { signal: 0, address: 0, pc: 0, stack: 0 };
 }
 
 /// Handlers that were there before, by place in [`SIGNALS`].
@@ -120,7 +122,7 @@ fn divert(core: &Core, signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     // SAFETY: the system passes the interrupted thread's registers.
     let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
     let (pc, stack) = registers(context);
-    core.fault.set(Fault { signal, address, pc });
+    core.fault.set(Fault { signal, address, pc, stack });
     let low = core.stacks.low(core.current.get());
     let room = low + page_size() + 8192;
     let top = if (room..low + STACK).contains(&stack) { stack - 1024 } else { low + STACK - 8192 };
@@ -163,22 +165,24 @@ extern "C" fn land() -> ! {
         libc::SIGILL | libc::SIGTRAP => {
             core.fail(Kind::Fault, spot, "the kernel ran into a trap".to_owned())
         }
-        _ => core.fail(Kind::Fault, spot, describe(core, fault.address)),
+        _ => core.fail(Kind::Fault, spot, describe(core, &fault)),
     }
 }
 
 /// What lies at an address that cannot be touched.
-fn describe(core: &Core, address: usize) -> String {
+fn describe(core: &Core, fault: &Fault) -> String {
+    let &Fault { address, stack, .. } = fault;
     let low = core.stacks.low(core.current.get());
-    if (low..low + page_size()).contains(&address) {
-        return format!("a thread's variables and calls need more than {} KiB", STACK / 1024);
+    let guard = low..low + page_size();
+    if stack < guard.end || guard.contains(&address) {
+        return overflow();
     }
     let slices = core.dispatch().map_or(&[][..], |dispatch| &dispatch.slices);
     let distance = |slice: &&super::dispatch::Slice| {
         let range = slice.range();
         if address < range.start { range.start - address } else { address - range.end }
     };
-    let near = slices.iter().min_by_key(distance).filter(|slice| distance(slice) < 1 << 20);
+    let near = slices.iter().min_by_key(distance).filter(|slice| distance(slice) < NEAR);
     match near {
         Some(slice) => {
             let offset = address as i128 - slice.range().start as i128;
@@ -189,4 +193,9 @@ fn describe(core: &Core, address: usize) -> String {
         }
         None => format!("access to {address:#x}, which nothing is bound to"),
     }
+}
+
+/// What to say of a stack that is too small.
+pub fn overflow() -> String {
+    format!("a thread's variables and calls need more than {} KiB", STACK / 1024)
 }

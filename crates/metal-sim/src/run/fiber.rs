@@ -107,6 +107,12 @@ impl Stacks {
         (self.mapping.start() as usize..self.mapping.end() as usize).contains(&address)
     }
 
+    /// Whether the caller runs below the stack that it should be on.
+    pub fn overrun(&self, index: usize) -> bool {
+        let here = 0_u8;
+        (&raw const here as usize) < self.low(index) + page_size()
+    }
+
     /// Protects the lowest page of the first `count` stacks: a system allows only so many borders
     /// between kinds of pages, so only what is used is protected.
     pub fn guard(&self, count: usize) -> io::Result<()> {

@@ -81,7 +81,9 @@ extern "C" fn threadgroup_variable(
 
 extern "C" fn fail(what: *const c_char, site: abi::Site) {
     if let Some(core) = running() {
-        core.fail(Kind::InactiveLane, Spot::of(site), text_of(what));
+        let what = text_of(what);
+        let what = what.trim_start_matches("inactive lane: ").to_owned();
+        core.fail(Kind::InactiveLane, Spot::of(site), what);
     }
 }
 

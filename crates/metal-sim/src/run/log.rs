@@ -110,3 +110,8 @@ impl Core {
         self.kill()
     }
 }
+
+/// How texts give a position.
+pub fn point([x, y, z]: [u32; 3]) -> String {
+    format!("({x},{y},{z})")
+}

@@ -5,6 +5,7 @@
 //! not come alike is reported, never waited for.
 
 mod arena;
+mod bounds;
 mod checks;
 mod core;
 mod dispatch;
@@ -14,16 +15,26 @@ mod host;
 mod limits;
 mod log;
 mod pool;
+mod race;
 mod schedule;
+mod shadow;
 mod symbols;
 mod sync;
+mod traffic;
 
+use std::io;
+use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
+use self::checks::Checks;
+use self::dispatch::Dispatch;
 use self::log::Log;
-use crate::launch::Launch;
+use crate::launch::{Binding, Launch};
+use crate::library::{Mode, Parameter, ParameterKind};
 use crate::profile::Profile;
 use crate::report::{Kind, Report};
+use crate::traffic::Traffic;
 
 /// A GPU to run launches on, and how closely to look.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +56,8 @@ pub struct Simulator {
 pub struct Outcome {
     /// What was found, in order.
     pub reports: Vec<Report>,
+    /// What each launch moved; known for checked kernels.
+    pub traffic: Vec<Traffic>,
     /// Something was found that a launch cannot go on after.
     pub stopped: bool,
 }
@@ -64,37 +77,101 @@ impl Simulator {
     /// `barriers_before[i]` says whether one stands before launch `i`. The simulator runs them one
     /// after the other, and checked kernels report what would have been undecided.
     pub fn run_concurrent(&self, launches: &[Launch], barriers_before: &[bool]) -> Outcome {
-        let _ = barriers_before;
         let mut outcome = Outcome::default();
-        for launch in launches {
+        let mut checks = None;
+        for (index, launch) in launches.iter().enumerate() {
             let log = Arc::new(Log::new(self.max_reports));
-            let stopped = !self.execute(launch, &log);
+            let barrier = barriers_before.get(index).copied().unwrap_or(false);
+            let step = Step { simulator: self, launches, launch, barrier, log: &log };
+            let result = step.execute(&mut checks);
             outcome.reports.extend(symbols::reports(&launch.kernel, log.take()));
-            if stopped {
+            outcome.traffic.extend(result.traffic);
+            if !result.ended {
                 outcome.stopped = true;
                 break;
             }
         }
         outcome
     }
+}
 
-    /// Runs one launch; whether it came to its end.
-    fn execute(&self, launch: &Launch, log: &Arc<Log>) -> bool {
-        let Some(dispatch) = limits::inspect(self, launch, log) else { return false };
-        let exports = launch.kernel.library().exports();
-        (exports.attach)(&raw const host::HOST);
-        let _constants = launch.kernel.hold();
-        let groups = dispatch.shape.total().unwrap_or(1) as usize;
-        let workers = if exports.checked == 0 { self.workers.min(groups) } else { 1 };
-        let dispatch = Arc::new(dispatch);
-        if let Err(error) = pool::run(&dispatch, workers, None) {
+/// One launch of a run.
+struct Step<'a> {
+    simulator: &'a Simulator,
+    launches: &'a [Launch],
+    launch: &'a Launch,
+    barrier: bool,
+    log: &'a Arc<Log>,
+}
+
+/// What came of it.
+#[derive(Default)]
+struct Executed {
+    /// It came to its end.
+    ended: bool,
+    /// Known for checked kernels.
+    traffic: Option<Traffic>,
+}
+
+impl Step<'_> {
+    fn execute(&self, checks: &mut Option<Box<Checks>>) -> Executed {
+        let Some(dispatch) = limits::inspect(self.simulator, self.launch, self.log) else {
+            return Executed::default();
+        };
+        self.start(Arc::new(dispatch), checks).unwrap_or_else(|error| {
             let (kind, spot) = (Kind::Fault, log::Spot::Kernel);
-            let text = format!("the simulator cannot start a thread: {error}");
-            log.add_always(log::Finding { kind, spot, thread: None, threadgroup: None, text });
-            return false;
-        }
-        !dispatch.stop.load(std::sync::atomic::Ordering::Relaxed)
+            let text = format!("the simulator could not run the launch: {error}");
+            let (thread, threadgroup) = (None, None);
+            self.log.add_always(log::Finding { kind, spot, thread, threadgroup, text });
+            Executed::default()
+        })
     }
+
+    fn start(
+        &self,
+        dispatch: Arc<Dispatch>,
+        checks: &mut Option<Box<Checks>>,
+    ) -> io::Result<Executed> {
+        let library = self.launch.kernel.library();
+        let exports = library.exports();
+        (exports.attach)(&raw const host::HOST);
+        let _constants = self.launch.kernel.hold();
+        if library.mode() == Mode::Fast {
+            let groups = dispatch.shape.total().unwrap_or(1) as usize;
+            pool::run(&dispatch, self.simulator.workers.min(groups), None)?;
+            let ended = !dispatch.stop.load(Ordering::Relaxed);
+            return Ok(Executed { ended, traffic: None });
+        }
+        let watch = match checks.take() {
+            Some(mut checks) => {
+                checks.next(&dispatch, self.barrier)?;
+                checks
+            }
+            None => Box::new(Checks::new(writable(self.launches), &dispatch)?),
+        };
+        *checks = pool::run(&dispatch, 1, Some(watch))?;
+        let ended = !dispatch.stop.load(Ordering::Relaxed);
+        let traffic = checks.as_mut().map(|checks| checks.finish(&dispatch));
+        Ok(Executed { ended, traffic })
+    }
+}
+
+/// What the kernels of a run can write.
+fn writable(launches: &[Launch]) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    for launch in launches {
+        for binding in &launch.bindings {
+            let Binding::Buffer { index, memory, offset, length } = binding else { continue };
+            let writes = |one: &Parameter| {
+                one.kind == ParameterKind::Buffer && one.index == *index && !one.constant
+            };
+            if launch.kernel.parameters().iter().any(writes) {
+                let start = memory.ptr() as usize + offset;
+                ranges.push(start..start + length);
+            }
+        }
+    }
+    ranges
 }
 
 impl Default for Simulator {

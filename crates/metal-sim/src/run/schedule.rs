@@ -8,7 +8,7 @@ use super::arena::Owner;
 use super::core::Core;
 use super::dispatch::Dispatch;
 use super::log::Spot;
-use super::{checks, fiber, sync};
+use super::{fiber, sync};
 use crate::abi::{self, builtin};
 use crate::report::Kind;
 
@@ -63,7 +63,6 @@ fn threadgroup(core: &Core, dispatch: &Dispatch, serial: u32, random: &mut Rando
         let lanes = (count - index * abi::LANES).min(abi::LANES);
         muster(core, index, lanes, if dispatch.seed == 0 { None } else { Some(&mut *random) });
     }
-    checks::begin(core);
     let first = if dispatch.seed == 0 { 0 } else { random.below(simdgroups) };
     loop {
         let mut idle = true;
@@ -81,7 +80,6 @@ fn threadgroup(core: &Core, dispatch: &Dispatch, serial: u32, random: &mut Rando
             continue;
         }
         if core.alive.get() == 0 {
-            checks::end(core);
             return;
         }
         if core.waiting.get() == core.alive.get() {

@@ -3,7 +3,7 @@
 
 use super::core::{Core, Wait};
 use super::host;
-use super::log::Spot;
+use super::log::{Spot, point};
 use crate::abi::{self, memory, rendezvous};
 use crate::report::Kind;
 
@@ -69,10 +69,10 @@ fn stop_at_barrier(core: &Core, thread: usize, wait: &Wait) {
 
 #[cold]
 fn other_barrier(core: &Core, wait: &Wait) -> ! {
-    let first = core.position_of(core.barrier_first.get());
+    let first = point(core.position_of(core.barrier_first.get()));
     let other = describe(&core.barrier.get());
     let here = describe(wait);
-    let text = format!("waits at {here} while thread {first:?} waits at {other}");
+    let text = format!("waits at {here} while thread {first} waits at {other}");
     core.fail(Kind::BarrierDivergence, Spot::of(wait.site), text)
 }
 
@@ -179,10 +179,10 @@ pub fn release(core: &Core) {
     let first = core.barrier_first.get();
     if alive < count {
         let gone = (0..count as usize).find(|&thread| core.thread(thread).returned.get());
-        let gone = core.position_of(gone.unwrap_or(0));
+        let gone = point(core.position_of(gone.unwrap_or(0)));
         let text = format!(
             "threadgroup_barrier reached by {alive} of {count} threads; {} had returned, \
-             for one thread {gone:?}",
+             for one thread {gone}",
             count - alive
         );
         core.report(Kind::BarrierDivergence, first, Spot::of(wait.site), text);

@@ -1,2 +1,6 @@
 //! Integration tests, one module per concern.
+
 mod by_hand;
+mod clean;
+mod detectors;
+mod kernels;
