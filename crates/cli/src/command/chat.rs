@@ -1,25 +1,24 @@
 //! `minfer chat`: a conversation, line by line.
 //!
 //! Lines come from standard input and answers go to standard output, so that a conversation can be
-//! piped; prompts and remarks go to standard error.
+//! piped; remarks go to standard error.
 
 use std::fs;
-use std::io::{BufRead as _, IsTerminal as _, Write as _, stderr, stdin};
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use minfer_chat::Message;
 use minfer_engine::{Engine, FinishReason};
 
+use super::line::{Line, Lines};
 use super::prompt::{self, Chat};
 use super::report::{self, Traffic};
 use super::{answer, load, sampling};
+use crate::failure::{Interrupted, status};
 use crate::flags::settings::Settings;
 use crate::flags::table;
+use crate::interrupt;
 use crate::output::{self, Style};
-
-/// Longest line.
-const LINE_MAX: u64 = 1 << 20;
 
 const HELP: &str = "\
 /help          this list
@@ -28,7 +27,7 @@ const HELP: &str = "\
 /system TEXT   change what the model is told before the conversation, and begin anew
 /save FILE     write the conversation as JSON
 /load FILE     go on with a conversation from JSON
-/exit          end (so does the end of input)
+/exit          end, as /bye and /quit do (so does Ctrl-D, the end of input)
 A line that ends in a backslash goes on in the next one. Ctrl-C stops an answer.";
 
 /// The command.
@@ -39,7 +38,7 @@ pub fn run(settings: &Settings, style: Style) -> Result<()> {
     sampling::grammar(settings)?;
     let engine = load::engine(settings, style)?;
     let chat = Chat::new(settings, &engine)?;
-    let interactive = stdin().is_terminal();
+    let mut lines = Lines::new(settings, style)?;
     let mut session = Session {
         traffic: Traffic::of(&engine),
         messages: chat.system().into_iter().collect(),
@@ -48,29 +47,25 @@ pub fn run(settings: &Settings, style: Style) -> Result<()> {
         settings,
         style,
     };
-    if interactive {
+    if lines.interactive {
         output::note(&style.dim("/help shows the commands, Ctrl-D ends"));
     }
-    while let Some(line) = read_line(interactive, style)? {
-        let line = line.trim();
-        let result = match line.strip_prefix('/') {
-            _ if line.is_empty() => continue,
-            Some("exit" | "quit" | "bye") => break,
-            Some(command) => session.command(command),
-            None => session.say(line),
-        };
-        match result {
-            // A message that fails is told; the conversation goes on.
-            Err(error) if matches!(crate::failure::status(&error), Some(1 | 2)) && interactive => {
-                output::note(&format!("error: {error:#}"));
+    let mut was_interrupted = false;
+    loop {
+        let line = lines.next()?;
+        match line {
+            Line::End => return Ok(()),
+            Line::Interrupted if was_interrupted => return Err(Interrupted.into()),
+            Line::Interrupted => output::note(interrupt::WAY_OUT),
+            Line::Refused(ref why) => output::note(&format!("error: the line is left out: {why}")),
+            Line::Text(ref text) => {
+                if !session.take(text.trim(), lines.interactive)? {
+                    return Ok(());
+                }
             }
-            result => result?,
         }
-        if settings.on(&table::SINGLE_TURN) && !line.starts_with('/') {
-            break;
-        }
+        was_interrupted = line == Line::Interrupted;
     }
-    Ok(())
 }
 
 /// A conversation with a model.
@@ -84,6 +79,24 @@ struct Session<'s> {
 }
 
 impl Session<'_> {
+    /// Takes a line in; false where it ends the conversation.
+    fn take(&mut self, line: &str, interactive: bool) -> Result<bool> {
+        let result = match line.strip_prefix('/') {
+            _ if line.is_empty() => return Ok(true),
+            Some("exit" | "quit" | "bye") => return Ok(false),
+            Some(command) => self.command(command),
+            None => self.say(line),
+        };
+        match result {
+            // A message that fails is told; the conversation goes on.
+            Err(error) if matches!(status(&error), Some(1 | 2)) && interactive => {
+                output::note(&format!("error: {error:#}"));
+            }
+            result => result?,
+        }
+        Ok(line.starts_with('/') || !self.settings.on(&table::SINGLE_TURN))
+    }
+
     /// Takes a message in and answers it. A message that cannot be answered is not kept.
     fn say(&mut self, text: &str) -> Result<()> {
         self.messages.push(Message::new("user", text));
@@ -168,26 +181,5 @@ impl Session<'_> {
         self.messages = messages;
         output::note(&format!("{} messages read", self.messages.len()));
         Ok(())
-    }
-}
-
-/// The next line, with those that a backslash joins to it; `None` at the end of input.
-fn read_line(interactive: bool, style: Style) -> Result<Option<String>> {
-    let mut text = String::new();
-    loop {
-        if interactive {
-            let mark = if text.is_empty() { "> " } else { "… " };
-            let mut stderr = stderr().lock();
-            let _ = write!(stderr, "{}", style.bold(mark)).and_then(|()| stderr.flush());
-        }
-        let mut line = String::new();
-        let mut input = std::io::Read::take(stdin().lock(), LINE_MAX);
-        if input.read_line(&mut line).context("reading standard input")? == 0 {
-            return Ok(Some(text).filter(|text| !text.is_empty()));
-        }
-        match line.trim_end_matches(['\n', '\r']).strip_suffix('\\') {
-            Some(begun) => text += &format!("{begun}\n"),
-            None => return Ok(Some(text + &line)),
-        }
     }
 }

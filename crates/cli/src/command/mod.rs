@@ -9,6 +9,7 @@ mod devices;
 mod docs;
 mod explain;
 mod inspect;
+mod line;
 mod list;
 mod load;
 mod logprob;

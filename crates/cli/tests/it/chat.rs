@@ -1,6 +1,6 @@
 //! `chat`, fed from a pipe.
 
-use crate::shell::{Shell, smollm2};
+use crate::shell::{Shell, ended, smollm2};
 
 #[test]
 fn a_conversation_is_kept_saved_and_loaded() {
@@ -49,8 +49,24 @@ fn a_conversation_is_kept_saved_and_loaded() {
 #[test]
 fn a_single_turn_ends_after_one_answer() {
     let (shell, model) = (Shell::new(), smollm2());
-    let arguments = ["chat", "-m", &model, "-st", "-n", "2", "--no-timings"];
+    let arguments = ["chat", "-m", &model, "-st", "-n", "2", "--temp", "0", "--no-timings"];
     let ended = shell.feed(&arguments, "Hello\nHello\n");
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
     assert_eq!(ended.stdout.lines().count(), 1, "{}", ended.stdout);
+}
+
+#[test]
+fn a_line_of_other_bytes_is_left_out() {
+    let shell = Shell::new();
+    let model = shell.good(&["synth", "tiny-llama", "-q", "q4_0", "-o", "m.gguf"]);
+    std::fs::write(shell.path("input"), b"caf\xe9\n/save a.json\nhi\n/save a.json\n").unwrap();
+    let arguments = ["chat", "-m", model.trim(), "-n", "1", "-s", "1", "--no-timings"];
+    let input = std::fs::File::open(shell.path("input")).unwrap();
+    let ended = ended(shell.command().args(arguments).stdin(input).output().unwrap());
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    for part in
+        ["left out: expected UTF-8 text, found other bytes at offset 3", "0 messages", "2 m"]
+    {
+        assert!(ended.stderr.contains(part), "{part}: {}", ended.stderr);
+    }
 }

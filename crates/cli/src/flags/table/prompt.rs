@@ -35,6 +35,10 @@ flags! { PROMPT_ROWS:
     SINGLE_TURN = Flag::new("single-turn", (Theme::Prompt, &[Verb::Chat]),
         Kind::Switch("no-single-turn"), "false",
         "End after one answer").dashed(&["st"]);
+    HISTORY = Flag::new("history", (Theme::Prompt, &[Verb::Chat]), Kind::Path("FILE"), "",
+        "Keep the lines that are typed in a file; the arrow keys bring them back another time")
+        .more("Without it they are forgotten when the conversation ends. What comes from a file or \
+               a pipe is never kept.");
 
     PREDICT = Flag::new("predict", LENGTH, Kind::Integer(-1, 16 << 20), "-1",
         "Tokens to write at most; -1 until the model ends or the context is full")
