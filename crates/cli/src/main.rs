@@ -19,15 +19,18 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use flags::settings::Settings;
-use flags::{Verb, command_line, exclusive, table};
+use flags::{Verb, command_line, exclusive, table, unused};
 
 fn main() -> ExitCode {
     clock::SystemClock::start();
     let arguments = command_line::translate(std::env::args_os());
+    let command = arguments.get(1).map(|name| name.to_string_lossy().into_owned());
+    let command = command.unwrap_or_default();
     let matches = match command_line::build().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => {
             let error = command::suggest(error);
+            let error = hub::misplaced::explain(error, &command);
             // Help and version are answers; a reader that has gone does not mind.
             let _ = error.print();
             return ExitCode::from(match error.kind() {
@@ -61,8 +64,10 @@ fn dispatch(matches: &clap::ArgMatches) -> anyhow::Result<()> {
     if row.verb != Verb::Config {
         exclusive::settle(&mut settings)?;
     }
+    hub::misplaced::refuse(&mut settings, row.name)?;
     if table::TEMP.applies_to(row.verb) {
         hub::recommend(&mut settings)?;
+        unused::warn(&mut settings);
     }
     for fault in &settings.faults {
         output::note(&format!("warning: {fault}"));

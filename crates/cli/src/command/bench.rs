@@ -82,6 +82,7 @@ pub fn run(settings: &Settings, style: Style) -> Result<()> {
     let context = given.context.max(longest);
     let options = EngineOptions { context, prefix_cache: true, ..given };
     let mut engine = load::engine_with(settings, style, options)?;
+    load::warn_beyond(&engine, longest.unwrap_or(0), settings);
     let about = About::of(&engine, &path.to_string_lossy());
     let format = settings.text(&table::OUTPUT_FORMAT).unwrap_or("md");
     let mut rows = Vec::new();

@@ -90,6 +90,18 @@ pub fn warn<'c>(settings: &Settings, devices: impl Iterator<Item = &'c Caps>, tr
     }
 }
 
+/// Says that the longest measurement goes beyond what the model was trained with, where no other
+/// warning has.
+pub fn warn_beyond(engine: &Engine, positions: usize, settings: &Settings) {
+    let trained = engine.model().config().context;
+    if positions > trained && settings.count(&table::CTX_SIZE) <= trained {
+        output::note(&format!(
+            "warning: the longest test takes {positions} positions, more than the {trained} the \
+             model was trained with"
+        ));
+    }
+}
+
 /// Opens the file that the settings name.
 ///
 /// # Errors

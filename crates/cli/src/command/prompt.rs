@@ -1,7 +1,9 @@
 //! From settings to a prompt: text or messages, through a template or not, to token ids.
 
-use std::io::{IsTerminal as _, Read as _};
+use std::io::{BufRead as _, IsTerminal as _, Read as _};
 use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
@@ -14,11 +16,13 @@ use serde_json::{Map, Value};
 use crate::clock;
 use crate::failure::usage;
 use crate::flags::settings::Settings;
-use crate::flags::table;
+use crate::flags::{Flag, table};
 use crate::output;
 
 /// Longest text that is read from a file or standard input.
 const BYTES_MAX: u64 = 256 << 20;
+/// Time that standard input may take to begin, where there is a prompt without it.
+const BEGIN_MAX: Duration = Duration::from_secs(3);
 /// Time that a template may take.
 const RENDER_MAX: Duration = Duration::from_millis(250);
 
@@ -56,12 +60,8 @@ pub fn read_file(path: &Path) -> Result<String> {
 /// # Errors
 /// There is none, or it cannot be read.
 pub fn text(settings: &Settings, positional: &str) -> Result<String> {
-    let words = settings.positional(positional);
-    if !words.is_empty() {
-        return Ok(words.join(" "));
-    }
-    if let Some(text) = settings.text(&table::PROMPT) {
-        return Ok(text.to_owned());
+    if let Some(text) = typed(settings, positional) {
+        return Ok(text);
     }
     if let Some(path) = settings.path(&table::FILE) {
         return read_file(&path);
@@ -78,6 +78,39 @@ pub fn text(settings: &Settings, positional: &str) -> Result<String> {
     if text.is_empty() { Err(none()) } else { Ok(text) }
 }
 
+/// The text that is an argument or a setting.
+fn typed(settings: &Settings, positional: &str) -> Option<String> {
+    match settings.positional(positional) {
+        [] => settings.text(&table::PROMPT).map(str::to_owned),
+        words => Some(words.join(" ")),
+    }
+}
+
+/// What is on standard input beside a prompt: all of a file or a pipe, nothing of a terminal. A
+/// pipe may stay open for as long as whoever started the command lives, so that one on which
+/// nothing comes is left.
+fn beside() -> Result<Option<String>> {
+    if std::io::stdin().is_terminal() {
+        return Ok(None);
+    }
+    let (begun, begins) = mpsc::channel();
+    thread::spawn(move || {
+        // Nothing is taken out of the buffer. An error comes again to the one who reads.
+        let _ = std::io::stdin().lock().fill_buf();
+        let _ = begun.send(());
+    });
+    if begins.recv_timeout(BEGIN_MAX).is_err() {
+        output::note(&format!(
+            "warning: on standard input nothing came for {} s and it has not ended: it is left \
+             out (`< /dev/null` spares the wait)",
+            BEGIN_MAX.as_secs()
+        ));
+        return Ok(None);
+    }
+    let text = read_file(Path::new("-"))?;
+    Ok(Some(text).filter(|text| !text.trim().is_empty()))
+}
+
 /// The prompt of `run`, for a model.
 ///
 /// # Errors
@@ -92,6 +125,13 @@ pub fn of_run(settings: &Settings, engine: &Engine) -> Result<Rendered> {
     if settings.on(&table::ESCAPE) {
         text = unescape(&text);
     }
+    if typed(settings, "PROMPT").is_some()
+        && !FILES.iter().any(|flag| settings.text(flag) == Some("-"))
+        && let Some(more) = beside()?
+    {
+        let gap = if text.is_empty() { "" } else { "\n\n" };
+        text += &format!("{gap}{more}");
+    }
     // The newline that ends a file or a pipe is not part of what was asked.
     let asked = text.strip_suffix('\n').unwrap_or(&text);
     if asked.is_empty() {
@@ -105,6 +145,26 @@ pub fn of_run(settings: &Settings, engine: &Engine) -> Result<Rendered> {
     let chat = Chat::new(settings, engine)?;
     let question = Message::new("user", asked);
     chat.render(chat.system().into_iter().chain([question]).collect())
+}
+
+/// Rows that `-` may give standard input to.
+static FILES: &[&Flag] =
+    &[&table::TOOLS, &table::CHAT_TEMPLATE_FILE, &table::JSON_SCHEMA_FILE, &table::GRAMMAR_FILE];
+
+/// A list of tools as JSON.
+fn tools(text: &str) -> Result<Vec<Tool>> {
+    let expected = "expected a JSON list of tools, such as [{\"type\": \"function\", \"function\": \
+                    {\"name\": \"f\", \"parameters\": {}}}]";
+    let list: Vec<Tool> = serde_json::from_str(text).context(expected)?;
+    for tool in &list {
+        ensure!(tool.is_object(), "{expected}, found {tool} in it");
+        if tool.get("role").is_some() && tool.get("function").is_none() {
+            return Err(usage(format!(
+                "{expected}, found a message: a conversation goes with --messages"
+            )));
+        }
+    }
+    Ok(list)
 }
 
 /// A list of messages as JSON.
@@ -187,9 +247,10 @@ impl Chat {
             },
         };
         let tools = match settings.path(&table::TOOLS) {
-            Some(path) => Some(serde_json::from_str(&read_file(&path)?).with_context(|| {
-                format!("reading {}: expected a JSON list of tools", path.display())
-            })?),
+            Some(path) => {
+                let list = tools(&read_file(&path)?);
+                Some(list.with_context(|| format!("reading {}", path.display()))?)
+            }
             None => None,
         };
         let arguments = match settings.text(&table::CHAT_TEMPLATE_KWARGS) {
@@ -220,11 +281,22 @@ impl Chat {
             arguments: self.arguments.clone(),
             now: clock::time_of_day(),
         };
-        let start = Instant::now();
-        let limits = Limits::default().with_deadline(move || start.elapsed() > RENDER_MAX);
-        self.template
-            .render(&request, &limits, &self.control)
-            .context("rendering the chat template")
+        let render = |request: &Request| {
+            let start = Instant::now();
+            let limits = Limits::default().with_deadline(move || start.elapsed() > RENDER_MAX);
+            self.template.render(request, &limits, &self.control)
+        };
+        let rendered = render(&request).context("rendering the chat template")?;
+        if request.tools.as_ref().is_some_and(|tools| !tools.is_empty()) {
+            let without = render(&Request { tools: None, ..request });
+            if without.is_ok_and(|without| without.text() == rendered.text()) {
+                output::note(
+                    "warning: --tools has no effect: the chat template has no place for tools, \
+                     the model does not see them",
+                );
+            }
+        }
+        Ok(rendered)
     }
 }
 

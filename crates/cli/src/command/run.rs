@@ -1,12 +1,13 @@
 //! `minfer run`: one answer.
 
 use anyhow::Result;
-use minfer_engine::Engine;
+use minfer_engine::{Engine, FinishReason};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::answer::{self, Answer};
 use super::{load, prompt, report};
+use crate::failure::Interrupted;
 use crate::flags::settings::Settings;
 use crate::flags::table;
 use crate::output::{self, Style};
@@ -62,7 +63,15 @@ pub fn run(settings: &Settings, style: Style) -> Result<()> {
     if settings.on(&table::PROFILE) {
         output::note(&report::profile(&engine));
     }
-    Ok(())
+    // What was written stays; a script is told that it is not the whole answer.
+    match answer.completion.reason {
+        FinishReason::Cancelled => Err(Interrupted.into()),
+        FinishReason::Stop
+        | FinishReason::Length
+        | FinishReason::ContextFull
+        | FinishReason::Deadline
+        | FinishReason::Failed(_) => Ok(()),
+    }
 }
 
 fn report(

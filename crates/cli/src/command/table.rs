@@ -82,7 +82,10 @@ pub static COMMANDS: &[CommandRow] = &[
         (Verb::Run, "run", run::run),
         &[optional("PROMPT", "The prompt; else -p, -f, --messages or standard input").many()],
         "Answer one prompt",
-        "The prompt goes through the model's chat template unless --raw is given. The answer is \
+        "The prompt goes through the model's chat template unless --raw is given. Beside PROMPT \
+         or -p, what is on standard input follows after a blank line, if that is a file or a pipe \
+         (`< /dev/null` leaves it out; a pipe on which nothing comes for 3 s is left with a \
+         warning). An answer that is interrupted ends with status 130. The answer is \
          written to standard output as it comes; everything else goes to standard error.",
     ),
     row(

@@ -74,6 +74,7 @@ fn arguments(flag: &'static Flag) -> Vec<Arg> {
                 .long(no)
                 .help_heading(flag.theme.title())
                 .help(off_help(flag))
+                .long_help(format!("{}\n[env: {}=false]", off_help(flag), flag.env()))
                 .action(ArgAction::SetTrue)
                 .overrides_with(no)
                 .hide(flag.default != "true");

@@ -1,6 +1,6 @@
 //! The configuration file: lines of `key = value`, a part of TOML.
 //!
-//! A key is a flag's long name. A value is a number, true or false, a text in double quotes, or a
+//! A key is a long name of a flag, and is there once. A value is a number, true or false, a text in double quotes, or a
 //! list of texts in brackets; a bare word is taken as text. `#` begins a comment at the start of a
 //! line and, after a space, behind a value.
 
@@ -42,6 +42,13 @@ pub struct Contents {
     pub faults: Vec<Fault>,
 }
 
+impl Contents {
+    /// The line of a row.
+    fn line_of(&self, flag: &'static Flag) -> Option<&Line> {
+        self.lines.iter().find(|line| std::ptr::eq(line.flag, flag))
+    }
+}
+
 /// Reads a file.
 ///
 /// # Errors
@@ -63,7 +70,16 @@ pub fn parse(text: &str) -> Contents {
             continue;
         }
         match setting(line) {
-            Ok((flag, values)) => contents.lines.push(Line { flag, values, number }),
+            Ok((flag, values)) => match contents.line_of(flag) {
+                None => contents.lines.push(Line { flag, values, number }),
+                Some(first) => {
+                    let text = format!(
+                        "`{}` is there twice, first in line {}: leave one of them",
+                        flag.name, first.number
+                    );
+                    contents.faults.push(Fault { number, text });
+                }
+            },
             Err(text) => contents.faults.push(Fault { number, text }),
         }
     }
@@ -73,13 +89,17 @@ pub fn parse(text: &str) -> Contents {
 /// The row of a line, and its values.
 fn setting(line: &str) -> Result<(&'static Flag, Vec<String>), String> {
     let Some((key, value)) = line.split_once('=') else {
-        return Err(format!("expected `key = value`, found `{line}`"));
+        return Err(format!(
+            "expected `key = value`, found `{line}`: a configuration file is lines of `key = \
+             value` and of `# comments`, a part of TOML without sections"
+        ));
     };
     let key = key.trim().replace('_', "-");
-    let Some(flag) = table::rows().find(|flag| flag.name == key) else {
-        let meant = match nearest::key(&key) {
-            Some(name) => format!("did you mean `{name}`?"),
-            None => "a key is the long name of a flag;".to_owned(),
+    let Some(flag) = table::rows().find(|flag| flag.is_called(&key)) else {
+        let meant = match (nearest::opposite(&key), nearest::key(&key)) {
+            (Some(flag), _) => format!("write `{} = false`;", flag.name),
+            (None, Some(name)) => format!("did you mean `{name}`?"),
+            (None, None) => "a key is the long name of a flag;".to_owned(),
         };
         return Err(format!("unknown key `{key}`: {meant} `minfer config` shows every key"));
     };

@@ -14,8 +14,10 @@ enum One {
     Argument(&'static str),
     /// A row of the table.
     Row(&'static Flag),
+    /// A row of the table with another value than this one, which goes with the others.
+    Unless(&'static Flag, &'static str),
 }
-use One::{Argument, Row};
+use One::{Argument, Row, Unless};
 
 /// Of each line one counts.
 static GROUPS: &[&[One]] = &[
@@ -37,6 +39,9 @@ static GROUPS: &[&[One]] = &[
     &[Row(&table::CHAT_TEMPLATE), Row(&table::CHAT_TEMPLATE_FILE)],
     // A list of messages has its own system message; a raw prompt has no messages at all.
     &[Row(&table::MESSAGES), Row(&table::SYSTEM_PROMPT)],
+    // The exact path caches f32 whatever else is asked for.
+    &[Row(&table::EXACT), Unless(&table::CACHE_TYPE_K, "f32")],
+    &[Row(&table::EXACT), Unless(&table::CACHE_TYPE_V, "f32")],
     &[Row(&table::RAW), Row(&table::MESSAGES)],
     &[Row(&table::RAW), Row(&table::SYSTEM_PROMPT)],
     &[Row(&table::RAW), Row(&table::TOOLS)],
@@ -52,7 +57,8 @@ impl One {
                 (!settings.positional(name).is_empty()).then_some(Source::CommandLine)
             }
             Row(flag) if settings.is_off(flag) => None,
-            Row(flag) => {
+            Unless(flag, value) if settings.text(flag) == Some(*value) => None,
+            Row(flag) | Unless(flag, _) => {
                 settings.source(flag).filter(|source| **source != Source::Default).cloned()
             }
         }
@@ -62,11 +68,12 @@ impl One {
     fn written(&self, source: &Source) -> String {
         match (self, source) {
             (Argument(name), _) => format!("the argument {name}"),
-            (Row(flag), Source::CommandLine) => flag.spelled(),
-            (Row(_), Source::Environment(_)) => source.to_string(),
-            (Row(flag), Source::Default | Source::Catalog(_) | Source::File(..)) => {
-                format!("{source}: {}", flag.name)
-            }
+            (Row(flag) | Unless(flag, _), Source::CommandLine) => flag.spelled(),
+            (Row(_) | Unless(..), Source::Environment(_)) => source.to_string(),
+            (
+                Row(flag) | Unless(flag, _),
+                Source::Default | Source::Catalog(_) | Source::File(..),
+            ) => format!("{source}: {}", flag.name),
         }
     }
 }
@@ -89,8 +96,9 @@ pub fn settle(settings: &mut Settings) -> Result<()> {
             )));
         }
         for (one, _) in farther {
-            if let Row(flag) = one {
-                settings.forget(flag)?;
+            match one {
+                Argument(_) => {}
+                Row(flag) | Unless(flag, _) => settings.forget(flag)?,
             }
         }
     }

@@ -15,6 +15,7 @@ pub mod pages;
 mod row;
 pub mod settings;
 pub mod table;
+pub mod unused;
 pub mod value;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The known name that a mistyped one is nearest to.
 
-use super::table;
+use super::{Flag, Kind, table};
 
 /// The key that was probably meant by `word`; aliases lead to their row's name.
 pub fn key(word: &str) -> Option<&'static str> {
@@ -9,6 +9,11 @@ pub fn key(word: &str) -> Option<&'static str> {
         names.chain(flag.dashed.iter().copied()).map(|name| (name, flag.name))
     });
     near(word, known)
+}
+
+/// The switch that `word` is the opposite of: `no-mmap` of `mmap`.
+pub fn opposite(word: &str) -> Option<&'static Flag> {
+    table::rows().find(|flag| matches!(flag.kind, Kind::Switch(no) if no == word))
 }
 
 /// The name that was probably meant by `word`.
@@ -21,21 +26,27 @@ fn near<'n>(word: &str, known: impl Iterator<Item = (&'n str, &'n str)>) -> Opti
     let measured = known.map(|(spelling, name)| (distance(word, spelling), name));
     let (edits, name) = measured.min_by_key(|(edits, _)| *edits)?;
     // A third of a word may be wrong; beyond that any name is as near as another.
-    (edits <= word.chars().count().div_ceil(3)).then_some(name)
+    (edits <= (word.chars().count() / 3).max(1)).then_some(name)
 }
 
-/// Characters to insert, remove or replace between two words (Levenshtein).
+/// Characters to insert, remove or replace and neighbours to swap between two words (optimal string
+/// alignment: no character is edited twice).
 fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (index, here) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = index + 1;
+    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=to.len()).collect();
+    for (index, here) in from.iter().enumerate() {
+        let mut row = vec![index + 1];
         for (column, there) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(here != *there);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(row[column] + 1).min(diagonal + 1);
+            let replaced = above[column] + usize::from(here != there);
+            let mut least = replaced.min(row[column] + 1).min(above[column + 1] + 1);
+            let crossed = index > 0 && column > 0;
+            if crossed && *here == to[column - 1] && from[index - 1] == *there {
+                least = least.min(before[column - 1] + 1);
+            }
+            row.push(least);
         }
+        before = std::mem::replace(&mut above, row);
     }
-    row[to.len()]
+    above[to.len()]
 }

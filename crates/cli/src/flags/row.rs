@@ -1,5 +1,13 @@
 //! A row of the table: what there is to say of a flag.
 
+/// What names of environment variables begin with.
+pub const ENV_PREFIX: &str = "MINFER_";
+
+/// A name as environment variables have it.
+pub fn in_capitals(name: &str) -> String {
+    name.to_ascii_uppercase().replace('-', "_")
+}
+
 /// What a row's values are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
@@ -200,9 +208,14 @@ impl Flag {
         self
     }
 
+    /// Whether this is its long name or another long name of it.
+    pub fn is_called(&self, long: &str) -> bool {
+        self.name == long || self.aliases.contains(&long)
+    }
+
     /// Its environment variable.
     pub fn env(&self) -> String {
-        format!("MINFER_{}", self.name.to_ascii_uppercase().replace('-', "_"))
+        format!("{ENV_PREFIX}{}", in_capitals(self.name))
     }
 
     /// The shortest way to write it, and the long one: `-hf/--hf-repo`.

@@ -7,8 +7,9 @@ use anyhow::Result;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
+use super::row::{ENV_PREFIX, in_capitals};
 use super::value::Value;
-use super::{Flag, Kind, Verb, config_file, table};
+use super::{Flag, Kind, Verb, config_file, nearest, table};
 use crate::failure::usage;
 
 /// Where a value came from.
@@ -88,7 +89,7 @@ pub struct Settings {
     positionals: Vec<(&'static str, Vec<String>)>,
     /// Things to tell the user, such as names that have a better spelling.
     pub hints: Vec<String>,
-    /// What is wrong with environment and file, where that is shown instead of ending the command.
+    /// What is wrong with environment and file and does not end the command.
     pub faults: Vec<String>,
     lenient: bool,
 }
@@ -121,6 +122,9 @@ impl Settings {
                 }
             };
             settings.settings.push(setting);
+        }
+        if configured {
+            settings.faults.extend(unknown_variables());
         }
         Ok(settings)
     }
@@ -236,6 +240,12 @@ impl Settings {
         self.setting(flag).is_some_and(|setting| setting.source != Source::Default)
     }
 
+    /// Whether a row has the value that the table gives it, wherever that came from.
+    pub fn is_default(&self, flag: &'static Flag) -> bool {
+        let default = Setting::default_of(flag).ok().and_then(|setting| setting.value);
+        self.value(flag) == default.as_ref()
+    }
+
     /// Where a row's value came from; `None` for a row that the command does not have.
     pub fn source(&self, flag: &'static Flag) -> Option<&Source> {
         self.setting(flag).map(|setting| &setting.source)
@@ -338,6 +348,26 @@ fn read(flag: &'static Flag, texts: &[String], source: &Source) -> Result<Value>
         Source::Catalog(_) | Source::File(..) => format!("{source}: {}", flag.name),
     };
     flag.parse(texts).map_err(|expected| usage(format!("{name} {found:?}: {expected}")))
+}
+
+/// What there is to say of environment variables that look like settings and are none.
+fn unknown_variables() -> Vec<String> {
+    let mut names: Vec<String> = std::env::vars_os()
+        .filter_map(|(name, _)| name.into_string().ok())
+        .filter(|name| name.starts_with(ENV_PREFIX))
+        .filter(|name| !table::rows().any(|flag| flag.env() == *name))
+        .collect();
+    names.sort();
+    let fault = |name: String| {
+        let word = name[ENV_PREFIX.len()..].to_ascii_lowercase().replace('_', "-");
+        let meant = match (nearest::opposite(&word), nearest::key(&word)) {
+            (Some(flag), _) => format!("{}=false is", flag.env()),
+            (None, Some(key)) => format!("did you mean {ENV_PREFIX}{}?", in_capitals(key)),
+            (None, None) => "`minfer config --json` shows the variables".to_owned(),
+        };
+        format!("{name} is no setting: {meant}")
+    };
+    names.into_iter().map(fault).collect()
 }
 
 /// An environment variable that is set and not empty.

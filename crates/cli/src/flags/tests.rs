@@ -207,6 +207,7 @@ fn mistyped_keys_lead_to_the_nearest_one() {
     for (word, name) in [
         ("thread", Some("threads")),
         ("tpo-k", Some("top-k")),
+        ("tmep", Some("temp")),
         ("ngl", Some("gpu-layers")),
         ("n-predict", Some("predict")),
         ("context-size", Some("ctx-size")),
@@ -242,7 +243,7 @@ fn names_of_several_letters_become_long_flags() {
 fn the_configuration_file_is_lines_of_keys_and_values() {
     let text = "# a comment\n\n threads = 4\ntop_k=20\nmodel = \"a b\"\nstop = [\"x\", \"y\"]\n\
                 mmap = false # not here\ndevice = cpu # nor there\nseed = 3 # three\n\
-                prompt = \"a # b\" # c\nregex = a#b\n";
+                prompt = \"a # b\" # c\nregex = a#b\nmax_tokens = 4\n";
     let contents = config_file::parse(text);
     assert_eq!(contents.faults, []);
     let found: Vec<(&str, Vec<String>, usize)> =
@@ -262,6 +263,7 @@ fn the_configuration_file_is_lines_of_keys_and_values() {
             expect("seed", &["3"], 9),
             expect("prompt", &["a # b"], 10),
             expect("regex", &["a#b"], 11),
+            expect("predict", &["4"], 12),
         ]
     );
     for (text, message) in [
@@ -269,7 +271,10 @@ fn the_configuration_file_is_lines_of_keys_and_values() {
         ("top-k = 1\nthread = 4", "unknown key `thread`: did you mean `threads`?"),
         ("top-k = 1\nmodel = \"a", "`\"a` is not a whole text"),
         ("top-k = 1\nstop = [[1]]", "expected a text"),
-        ("top-k = 1\n[run]", "expected `key = value`"),
+        ("top-k = 1\n[run]", "expected `key = value`, found `[run]`: a configuration file is"),
+        ("top-k = 1\ntop_k = 2", "`top-k` is there twice, first in line 1"),
+        ("predict = 1\nn-predict = 2", "`predict` is there twice"),
+        ("top-k = 1\nno-mmap = true", "unknown key `no-mmap`: write `mmap = false`"),
         ("top-k = 1\nprompt =", "expected a value, found none"),
         ("top-k = 1\nprompt = # no", "expected a value, found none"),
         ("top-k = 1\nprompt = \"a\" b", "`\"a\" b` is not a whole text"),

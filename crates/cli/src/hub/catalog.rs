@@ -154,6 +154,21 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name.eq_ignore_ascii_case(name))
 }
 
+/// The entry whose file is called so: the one of PyPI, or `repo-quant.gguf` of the hub.
+pub fn of_file(path: &std::path::Path) -> Option<&'static Entry> {
+    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+    let is_hub_file = |text: &str| {
+        let repo = text.rsplit_once('/').map_or(text, |(_, repo)| repo).to_ascii_lowercase();
+        let (repo, quant) = repo.split_once(':').unwrap_or((&repo, ""));
+        let model = repo.strip_suffix("-gguf").unwrap_or(repo);
+        ['-', '.'].iter().any(|mark| name == format!("{model}{mark}{quant}.gguf"))
+    };
+    ENTRIES.iter().find(|entry| {
+        entry.pypi.as_ref().is_some_and(|source| name.eq_ignore_ascii_case(source.file))
+            || entry.repo.is_some_and(is_hub_file)
+    })
+}
+
 /// The entry that a repository of the cache belongs to.
 pub fn of_repo(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.repos().any(|repo| repo.name == name))

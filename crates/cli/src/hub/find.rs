@@ -245,6 +245,15 @@ impl Hub {
     }
 }
 
+/// What the catalog has for a word that is no name of its; empty where that is nothing.
+pub fn suggested(word: &str) -> String {
+    let catalog: Vec<&str> = catalog::ENTRIES.iter().map(|entry| entry.name).collect();
+    match meant(word, &catalog).as_slice() {
+        [] => String::new(),
+        names => format!("; the catalog has {}", names.join(" and ")),
+    }
+}
+
 /// What to do when nothing can be fetched.
 const WAYS_OUT: &str = "--hub URL or HF_ENDPOINT names another hub, -m FILE a file that is here";
 
@@ -278,14 +287,36 @@ fn named(settings: &Settings) -> Result<Reference> {
     Reference::parse(argument.or_else(|| settings.text(&table::MODEL)).unwrap_or("smollm2"))
 }
 
-/// Takes over what the catalog recommends for the model that the settings name.
+/// Takes over what the catalog recommends for the model that the settings name. Of a file that the
+/// catalog has a name for, that name is told where nothing that goes with it is given.
 ///
 /// # Errors
 /// The settings name no model in a way that is understood.
 pub fn recommend(settings: &mut Settings) -> Result<()> {
     match named(settings)? {
         Reference::Catalog(entry) => settings.recommend(entry.name, entry.settings),
-        Reference::Path(_) | Reference::Repo(_) | Reference::Name(_) => Ok(()),
+        Reference::Path(path) => {
+            let entry = catalog::of_file(&path);
+            if let Some(entry) = entry.filter(|entry| {
+                path.is_file() && !entry.settings.iter().any(|(flag, _)| settings.is_given(flag))
+            }) {
+                settings.hints.push(format!(
+                    "-m {} is this file with the sampling and the system message that go with \
+                     that name; by its path it has the defaults",
+                    entry.name
+                ));
+            }
+            Ok(())
+        }
+        Reference::Repo(_) | Reference::Name(_) => Ok(()),
+    }
+}
+
+/// What the catalog recommends for the model that the settings name; `None` for any other model.
+pub fn recommended(settings: &Settings) -> Option<&'static Entry> {
+    match named(settings) {
+        Ok(Reference::Catalog(entry)) => Some(entry),
+        Ok(Reference::Path(_) | Reference::Repo(_) | Reference::Name(_)) | Err(_) => None,
     }
 }
 

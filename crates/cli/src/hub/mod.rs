@@ -13,6 +13,7 @@ mod download;
 mod find;
 pub mod foreign;
 mod http;
+pub mod misplaced;
 pub mod partial;
 pub mod peak;
 mod pypi;
@@ -23,4 +24,4 @@ pub mod repository;
 #[cfg(test)]
 mod tests;
 
-pub use find::{Found, Hub, Origin, locate, recommend};
+pub use find::{Found, Hub, Origin, locate, recommend, recommended};

@@ -157,7 +157,7 @@ fn an_interrupt_ends_the_answer_and_is_told() {
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     let ended = ended(child.wait_with_output().unwrap());
-    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    assert_eq!(ended.status, 130, "{}", ended.stderr);
     assert!(ended.stderr.contains(" | interrupted | "), "{}", ended.stderr);
 }
 

@@ -41,7 +41,7 @@ fn nearer_sources_win() {
     assert!(source.ends_with("config.toml:2"), "{source}");
     assert_eq!(setting("mmap").0, "false");
     let ended = shell.run(&["config"]);
-    for line in ["min-p 0.05 default", "grammar unset", "stop unset", "top-k 7 $MINFER_TOP_K"] {
+    for line in ["typical 1 default", "grammar unset", "stop unset", "top-k 7 $MINFER_TOP_K"] {
         let words = |line: &str| {
             line.replace(['=', '#'], " ").split_whitespace().collect::<Vec<_>>().join(" ")
         };

@@ -6,6 +6,9 @@ mod command_line;
 mod fetch;
 mod files;
 mod measure;
+mod mistakes;
 mod server;
 mod shell;
+#[cfg(unix)]
+mod terminal;
 mod warnings;
