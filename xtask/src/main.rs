@@ -5,6 +5,7 @@
 //! product may need it at run time.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command's output is its result")]
 
+mod clang;
 mod docs;
 mod fixtures;
 mod golden;
@@ -54,6 +55,12 @@ const COMMANDS: &[Command] = &[
         options: "",
         about: "fetch the vocabularies and chat templates that tests compare with",
         run: fixtures::run,
+    },
+    Command {
+        name: "clang",
+        options: "",
+        about: "install the compiler that the simulator of Metal needs",
+        run: clang::run,
     },
     Command {
         name: "golden",

@@ -19,12 +19,18 @@ fn results_of_all_programs_are_summed() {
 }
 
 #[test]
-fn the_summary_names_each_part_and_its_verdict() {
-    let times = [("fmt", Duration::from_millis(1500), true), ("tests", Duration::ZERO, false)];
-    let text = summary(&times, Duration::from_secs(2000), &Tally::default());
+fn the_summary_names_each_part_its_verdict_and_each_budget() {
+    let part = |name| PARTS.iter().find(|part| part.name == name).unwrap();
+    let times = [
+        (part("fmt"), Duration::from_millis(1500), true),
+        (part("tests"), Duration::from_secs(2000), false),
+        (part("clang"), Duration::from_secs(30), true),
+    ];
+    let text = summary(&times, &Tally::default());
     assert!(text.contains("fmt               1.5 s  ok"), "{text}");
-    assert!(text.contains("tests             0.0 s  FAILED"), "{text}");
-    assert!(text.contains("2000.0 s  OVER the budget of 1200 s"), "{text}");
+    assert!(text.contains("tests          2000.0 s  FAILED"), "{text}");
+    assert!(text.contains("all cpu        2001.5 s  OVER the budget of 1200 s"), "{text}");
+    assert!(text.contains("all metal        30.0 s  within the budget of 720 s"), "{text}");
 }
 
 #[test]
