@@ -78,7 +78,7 @@ impl Arena {
     /// Forgets all regions.
     pub fn clear(&self) {
         self.count.set(0);
-        // What lies before the first region is not another page, so that an underrun is seen as one.
+        // A gap before the first region too, so that an underrun is seen as one.
         self.used.set(GAP);
         self.filled.set(0);
     }

@@ -187,7 +187,8 @@ fn describe(core: &Core, fault: &Fault) -> String {
         Some(slice) => {
             let offset = address as i128 - slice.range().start as i128;
             format!(
-                "access outside every buffer; nearest is buffer({}) '{}': offset {offset}, length {}",
+                "access outside every buffer; nearest is buffer({}) '{}': offset {offset}, \
+                 length {}",
                 slice.index, slice.name, slice.length
             )
         }

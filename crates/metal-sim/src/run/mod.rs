@@ -18,22 +18,18 @@ mod pool;
 mod race;
 mod schedule;
 mod shadow;
+mod step;
 mod symbols;
 mod sync;
 mod traffic;
 
-use std::io;
-use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-use self::checks::Checks;
-use self::dispatch::Dispatch;
 use self::log::Log;
-use crate::launch::{Binding, Launch};
-use crate::library::{Mode, Parameter, ParameterKind};
+use self::step::Step;
+use crate::launch::Launch;
 use crate::profile::Profile;
-use crate::report::{Kind, Report};
+use crate::report::Report;
 use crate::traffic::Traffic;
 
 /// A GPU to run launches on, and how closely to look.
@@ -93,85 +89,6 @@ impl Simulator {
         }
         outcome
     }
-}
-
-/// One launch of a run.
-struct Step<'a> {
-    simulator: &'a Simulator,
-    launches: &'a [Launch],
-    launch: &'a Launch,
-    barrier: bool,
-    log: &'a Arc<Log>,
-}
-
-/// What came of it.
-#[derive(Default)]
-struct Executed {
-    /// It came to its end.
-    ended: bool,
-    /// Known for checked kernels.
-    traffic: Option<Traffic>,
-}
-
-impl Step<'_> {
-    fn execute(&self, checks: &mut Option<Box<Checks>>) -> Executed {
-        let Some(dispatch) = limits::inspect(self.simulator, self.launch, self.log) else {
-            return Executed::default();
-        };
-        self.start(Arc::new(dispatch), checks).unwrap_or_else(|error| {
-            let (kind, spot) = (Kind::Fault, log::Spot::Kernel);
-            let text = format!("the simulator could not run the launch: {error}");
-            let (thread, threadgroup) = (None, None);
-            self.log.add_always(log::Finding { kind, spot, thread, threadgroup, text });
-            Executed::default()
-        })
-    }
-
-    fn start(
-        &self,
-        dispatch: Arc<Dispatch>,
-        checks: &mut Option<Box<Checks>>,
-    ) -> io::Result<Executed> {
-        let library = self.launch.kernel.library();
-        let exports = library.exports();
-        (exports.attach)(&raw const host::HOST);
-        let _constants = self.launch.kernel.hold();
-        if library.mode() == Mode::Fast {
-            let groups = dispatch.shape.total().unwrap_or(1) as usize;
-            pool::run(&dispatch, self.simulator.workers.min(groups), None)?;
-            let ended = !dispatch.stop.load(Ordering::Relaxed);
-            return Ok(Executed { ended, traffic: None });
-        }
-        let watch = match checks.take() {
-            Some(mut checks) => {
-                checks.next(&dispatch, self.barrier)?;
-                checks
-            }
-            None => Box::new(Checks::new(writable(self.launches), &dispatch)?),
-        };
-        *checks = pool::run(&dispatch, 1, Some(watch))?;
-        let ended = !dispatch.stop.load(Ordering::Relaxed);
-        let traffic = checks.as_mut().map(|checks| checks.finish(&dispatch));
-        Ok(Executed { ended, traffic })
-    }
-}
-
-/// What the kernels of a run can write.
-fn writable(launches: &[Launch]) -> Vec<Range<usize>> {
-    let mut ranges = Vec::new();
-    for launch in launches {
-        for binding in &launch.bindings {
-            let Binding::Buffer { index, memory, offset, length } = binding else { continue };
-            let writes = |one: &Parameter| {
-                one.kind == ParameterKind::Buffer && one.index == *index && !one.constant
-            };
-            if launch.kernel.parameters().iter().any(writes) {
-                let start = memory.ptr() as usize + offset;
-                ranges.push(start..start + length);
-            }
-        }
-    }
-    ranges
 }
 
 impl Default for Simulator {

@@ -4,3 +4,6 @@ mod by_hand;
 mod clean;
 mod detectors;
 mod kernels;
+mod launches;
+mod limits;
+mod traffic;
