@@ -27,6 +27,11 @@ struct atomic {
   atomic() = default;
   atomic(const atomic&) = delete;
   atomic& operator=(const atomic&) = delete;
+  // Atomics are read and written by functions alone, wherever they lie.
+  template <class S>
+  operator T(this const S& self) = delete;
+  template <class S>
+  void operator=(this S& self, T value) = delete;
   T msim_value;
 };
 typedef atomic<int> atomic_int;

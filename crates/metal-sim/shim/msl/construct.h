@@ -35,8 +35,8 @@ MSIM_INLINE constexpr V msim_make(A... a) {
     static_assert(given >= msim_count<V>, "too few components in a vector's constructor");
     static_assert(given <= msim_count<V>, "too many components in a vector's constructor");
     if constexpr (sizeof...(A) == 1) {
-      return (V(), ..., msim_convert_vector<V>(a));
-    } else if constexpr (sizeof...(A) == given && __is_same(msim_element<V>, bool) == false) {
+      return (V{}, ..., msim_convert_vector<V>(a));
+    } else if constexpr (sizeof...(A) == given && !__is_class(V)) {
       return V{msim_convert<msim_element<V>>(a)...};
     } else {
       V result;
@@ -63,7 +63,7 @@ template <class D, class S>
 MSIM_INLINE constexpr D msim_static_cast(S&& value) {
   if constexpr (__is_reference(D)) {
     return static_cast<D>(static_cast<S&&>(value));
-  } else if constexpr (msim_count<remove_cv_t<D>> > 1 && __is_class(D) == false) {
+  } else if constexpr (msim_count<remove_cv_t<D>> > 1) {
     return msim_make<remove_cv_t<D>>(value);
   } else if constexpr (__is_same(remove_cv_t<D>, bfloat) || __is_same(remove_cv_t<D>, half)) {
     return msim_make<remove_cv_t<D>>(value);

@@ -33,10 +33,15 @@ MSIM_FLOAT_1(sqrt, __builtin_sqrtf(x))
 MSIM_FLOAT_1(tan, __builtin_tanf(x))
 MSIM_FLOAT_1(tanh, __builtin_tanhf(x))
 MSIM_FLOAT_1(trunc, __builtin_truncf(x))
-// x - 2·round(x/2) is exact, so that whole and half turns come out exact too.
+// Whole and half turns come out exact: x - 2·round(x/2) is, and what is left is within ±1/2.
 MSIM_INLINE float msim_turn(float x) { return x - 2 * __builtin_nearbyintf(x / 2); }
-MSIM_FLOAT_1(sinpi, float(__builtin_sin(3.14159265358979323846l * msim_turn(x))))
-MSIM_FLOAT_1(cospi, float(__builtin_cos(3.14159265358979323846l * msim_turn(x))))
+MSIM_INLINE float msim_sine_of(float x) { return float(__builtin_sin(3.14159265358979323846l * x)); }
+MSIM_INLINE float msim_sinpi(float x) {
+  const float turn = msim_turn(x);
+  return msim_sine_of(__builtin_fabsf(turn) > 0.5f ? __builtin_copysignf(1, turn) - turn : turn);
+}
+MSIM_FLOAT_1(sinpi, msim_sinpi(x))
+MSIM_FLOAT_1(cospi, msim_sine_of(0.5f - __builtin_fabsf(msim_turn(x))))
 MSIM_FLOAT_1(tanpi, sinpi(x) / cospi(x))
 MSIM_FLOAT_1(fract, __builtin_fminf(x - __builtin_floorf(x), 0x1.fffffep-1f))
 

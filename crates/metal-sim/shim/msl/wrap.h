@@ -127,7 +127,10 @@ struct msim_wrap<void (*)(A...), Function, Slots> {
       table;
   static constexpr msim_u32 count = sizeof...(A);
   static constexpr const msim_parameter* parameters = table::parameters;
-  MSIM_UNWATCHED static void call(const msim_arguments* from) { table::template call<Function>(from); }
+  __attribute__((no_sanitize("kernel-address", "undefined"))) static void call(
+      const msim_arguments* from) {
+    table::template call<Function>(from);
+  }
 };
 
 #ifdef MSIM_CHECKED

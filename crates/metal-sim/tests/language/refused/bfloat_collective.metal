@@ -1,0 +1,7 @@
+// expect: no matching function
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void refused(device bfloat* x [[buffer(0)]], uint t [[thread_position_in_grid]]) {
+    x[t] = simd_sum(x[t]);
+}

@@ -1,0 +1,7 @@
+// expect: device
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void refused(device uint* x [[buffer(0)]], uint t [[thread_position_in_grid]]) {
+    thread uint& y = x[t]; y = 1;
+}

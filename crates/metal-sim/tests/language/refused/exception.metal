@@ -1,0 +1,7 @@
+// expect: exceptions
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void refused(device float* x [[buffer(0)]], uint t [[thread_position_in_grid]]) {
+    try { x[t] = 0; } catch (...) {}
+}

@@ -1,0 +1,7 @@
+// expect: memory_order_acquire
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void refused(device atomic_uint* x [[buffer(0)]], uint t [[thread_position_in_grid]]) {
+    atomic_load_explicit(x, memory_order_acquire);
+}

@@ -1,0 +1,7 @@
+// expect: undeclared
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void refused(device float* x [[buffer(0)]], uint t [[thread_position_in_grid]]) {
+    x[t] = std::max(x[t], 1.0f);
+}
