@@ -12,6 +12,7 @@ mod golden;
 mod models;
 mod peer;
 mod process;
+mod sim;
 mod test;
 mod tidy;
 
@@ -73,6 +74,12 @@ const COMMANDS: &[Command] = &[
         options: "[--build] [--reps N]",
         about: "build llama.cpp twice and measure it against minfer",
         run: peer::run,
+    },
+    Command {
+        name: "sim",
+        options: "COMMAND…",
+        about: "cargo in the workspace sim: programs that use Metal, on this machine",
+        run: sim::run,
     },
 ];
 

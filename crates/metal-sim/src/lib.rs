@@ -10,6 +10,8 @@ mod compile;
 mod launch;
 mod library;
 mod memory;
+#[cfg(feature = "objc")]
+pub mod objc;
 mod place;
 mod profile;
 mod report;

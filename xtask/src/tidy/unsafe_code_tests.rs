@@ -17,6 +17,7 @@ fn unsafe_code_has_its_places() {
         "crates/backend-cpu/src/simd/avx2.rs",
         "crates/backend-cuda/src/sys/driver.rs",
         "crates/metal-sim/src/run.rs",
+        "sim/device-layer/tests/it/layer.rs",
     ] {
         assert_eq!(rules(path, text), NONE, "{path}");
     }
@@ -44,5 +45,10 @@ fn the_insides_of_macros_count() {
 
 #[test]
 fn an_unsafe_function_needs_no_comment_of_this_kind() {
-    assert_eq!(rules(MAP, "/// # Safety\n/// A.\nunsafe fn f() {}\n"), NONE);
+    for kind in ["", "extern ", "extern \"C\" "] {
+        let text = format!("/// # Safety\n/// A.\nunsafe {kind}fn f() {{}}\n");
+        assert_eq!(rules(MAP, &text), NONE, "{kind}");
+    }
+    let foreign = "unsafe extern \"C\" {\n    fn f();\n}\n";
+    assert_eq!(rules(MAP, foreign), [("unsafe reason", 1)]);
 }

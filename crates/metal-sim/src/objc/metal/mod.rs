@@ -1,0 +1,30 @@
+//! Metal's objects, as far as compute programs use them.
+
+mod blit;
+mod buffer;
+mod command_buffer;
+mod compute;
+mod constants;
+mod descriptors;
+mod device;
+mod event;
+mod execute;
+mod label;
+mod library;
+mod pipeline;
+mod queue;
+mod residency;
+
+pub(super) use blit::BLIT_ENCODER;
+pub(super) use buffer::BUFFER;
+pub(super) use command_buffer::COMMAND_BUFFER;
+pub(super) use compute::COMPUTE_ENCODER;
+pub use compute::metal_sim_bind_length;
+pub(super) use constants::CONSTANT_VALUES;
+pub(super) use descriptors::{COMPILE_OPTIONS, PIPELINE_DESCRIPTOR, RESIDENCY_SET_DESCRIPTOR};
+pub(super) use device::DEVICE;
+pub(super) use event::EVENT;
+pub(super) use library::{FUNCTION, LIBRARY};
+pub(super) use pipeline::PIPELINE;
+pub(super) use queue::QUEUE;
+pub(super) use residency::RESIDENCY_SET;

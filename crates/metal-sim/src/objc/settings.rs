@@ -1,0 +1,63 @@
+//! What new devices are like, and what they remember of their runs.
+
+use crate::{Compiler, Mode, Outcome, Profile};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How devices made from now on behave.
+#[derive(Clone)]
+pub struct Settings {
+    /// The GPU whose name and limits they have.
+    pub profile: Profile,
+    /// Whether kernels are compiled with checks.
+    pub mode: Mode,
+    /// The compiler; none finds clang at the first library.
+    pub compiler: Option<Compiler>,
+    /// Threads that run threadgroups.
+    pub workers: usize,
+    /// Order of the lanes; 0 is their own.
+    pub seed: u64,
+    /// Whether new private buffers are full of NaN, and reads of bytes nobody wrote are reported.
+    pub poison: bool,
+    /// How long a command buffer waits for an event before it fails.
+    pub timeout: Duration,
+    /// Whether [`take_outcomes`] gets what each run found and moved.
+    pub record: bool,
+}
+
+impl Default for Settings {
+    /// A checked M1 on one thread.
+    fn default() -> Self {
+        Self {
+            profile: Profile::M1,
+            mode: Mode::Checked,
+            compiler: None,
+            workers: 1,
+            seed: 0,
+            poison: true,
+            timeout: Duration::from_secs(10),
+            record: false,
+        }
+    }
+}
+
+static SETTINGS: LazyLock<Mutex<Settings>> = LazyLock::new(Mutex::default);
+static OUTCOMES: Mutex<Vec<Outcome>> = Mutex::new(Vec::new());
+
+/// Gives devices made from now on these settings.
+pub fn configure(settings: Settings) {
+    *SETTINGS.lock().unwrap_or_else(PoisonError::into_inner) = settings;
+}
+
+/// The outcomes of all encoders that ran since the last call, where [`Settings::record`] is set.
+pub fn take_outcomes() -> Vec<Outcome> {
+    std::mem::take(&mut *OUTCOMES.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+pub(super) fn current() -> Settings {
+    SETTINGS.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+pub(super) fn remember(outcome: Outcome) {
+    OUTCOMES.lock().unwrap_or_else(PoisonError::into_inner).push(outcome);
+}
