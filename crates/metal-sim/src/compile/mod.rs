@@ -5,6 +5,7 @@ mod clang;
 mod diagnostics;
 mod flags;
 mod shim;
+mod strict;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -141,10 +142,25 @@ impl Compiler {
     /// As of `check`.
     pub fn inspect(&self, source: &Source) -> Result<Checked, CompileError> {
         let shim = self.shim()?;
-        let Generated { text, signatures } = self.generate(source, &shim)?;
+        let Generated { text, signatures, in_spaces } = self.generate(source, &shim)?;
         let flags = with_headers(&flags::strict(), &shim);
         let run = self.clang.run(flags.iter().chain([&OsString::from("-")]), &text)?;
-        let warnings = self.judge(&run, &shim)?;
+        let hidden = shim.headers.to_string_lossy();
+        let strict::Judged { warnings, mut errors, allowed } =
+            strict::judge(&run.messages, &hidden, &in_spaces);
+        errors.extend(strict::casts(&run.output, &hidden));
+        if !errors.is_empty() {
+            return Err(CompileError::Source { diagnostics: errors });
+        }
+        if !run.success && allowed == 0 {
+            return Err(CompileError::Compiler { messages: run.messages });
+        }
+        if allowed > 0 {
+            // What was let pass may be wrong for another reason.
+            let flags = with_headers(&flags::plain(), &shim);
+            let run = self.clang.run(flags.iter().chain([&OsString::from("-")]), &text)?;
+            self.judge(&run, &shim)?;
+        }
         Ok(Checked { signatures, warnings })
     }
 

@@ -28,7 +28,9 @@ pub(crate) enum Shape {
 /// A declaration.
 #[derive(Clone, Debug)]
 pub(crate) struct Declaration {
-    /// First token, behind a template's header.
+    /// First token, that of a template's header.
+    pub first: usize,
+    /// First token behind a template's header.
     pub start: usize,
     /// The `;` or the closing brace.
     pub end: usize,
@@ -36,13 +38,14 @@ pub(crate) struct Declaration {
     pub shape: Shape,
     /// Names of the namespaces and classes around it, each followed by `::`.
     pub scope: String,
-    pub in_class: bool,
+    /// The brace that opens the innermost class around it.
+    pub class: Option<usize>,
 }
 
 /// All declarations, in order, those inside of classes after them.
 pub(crate) fn declarations(tokens: &[Token<'_>]) -> Vec<Declaration> {
     let mut walk = Walk { tokens, found: Vec::new() };
-    walk.scope(0, tokens.len(), "", false);
+    walk.scope(0, tokens.len(), "", None);
     walk.found.sort_by_key(|declaration| declaration.start);
     walk.found
 }
@@ -109,29 +112,40 @@ struct Walk<'t, 'a> {
     found: Vec<Declaration>,
 }
 
+/// Where a declaration stands.
+#[derive(Clone, Copy)]
+struct Place<'s> {
+    scope: &'s str,
+    class: Option<usize>,
+    template: Template,
+    /// Its first token.
+    first: usize,
+}
+
 impl Walk<'_, '_> {
     fn text(&self, at: usize) -> &str {
         self.tokens.get(at).map_or("", |token| token.text)
     }
 
     /// Declarations between two tokens.
-    fn scope(&mut self, start: usize, end: usize, scope: &str, in_class: bool) {
+    fn scope(&mut self, start: usize, end: usize, scope: &str, class: Option<usize>) {
         let mut at = start;
         while at < end {
             // Each step goes forward, whatever the text is.
-            at = self.declaration(at, scope, in_class, Template::None).max(at + 1);
+            let place = Place { scope, class, template: Template::None, first: at };
+            at = self.declaration(at, place).max(at + 1);
         }
     }
 
     /// Reads one declaration and says where the next begins.
-    fn declaration(&mut self, at: usize, scope: &str, in_class: bool, template: Template) -> usize {
+    fn declaration(&mut self, at: usize, place: Place<'_>) -> usize {
         match self.text(at) {
-            "namespace" => self.namespace(at, scope),
+            "namespace" => self.namespace(at, place.scope),
             "extern" if self.tokens.get(at + 1).is_some_and(|next| next.kind == Kind::Text) => {
                 if self.text(at + 2) != "{" {
                     return at + 2;
                 }
-                self.braces(at + 2, scope, in_class)
+                self.braces(at + 2, place.scope, place.class)
             }
             "using" | "typedef" | "static_assert" | "friend" | "enum" => self.semicolon(at) + 1,
             "public" | "private" | "protected" => at + 2,
@@ -139,25 +153,17 @@ impl Walk<'_, '_> {
                 let Some(close) = close_of_angle(self.tokens, at + 1) else { return at + 1 };
                 let generic = close > at + 2;
                 let kind = if generic { Template::Generic } else { Template::Specialisation };
-                self.declaration(close + 1, scope, in_class, kind)
+                self.declaration(close + 1, Place { template: kind, ..place })
             }
             "template" => {
                 let end = self.semicolon(at);
-                let declaration = Declaration {
-                    start: at + 1,
-                    end,
-                    template: Template::Instantiation,
-                    shape: Shape::Variable,
-                    scope: scope.to_owned(),
-                    in_class,
-                };
-                self.found.push(declaration);
-                end + 1
+                let place = Place { template: Template::Instantiation, ..place };
+                self.add(at + 1, end, Shape::Variable, place)
             }
-            "struct" | "class" | "union" => self.class(at, scope, in_class, template),
+            "struct" | "class" | "union" => self.class(at, place),
             _ if self.tokens.get(at).is_some_and(|token| token.kind == Kind::Pragma) => at + 1,
             ";" | "}" => at + 1,
-            _ => self.ordinary(at, scope, in_class, template),
+            _ => self.ordinary(at, place),
         }
     }
 
@@ -170,24 +176,24 @@ impl Walk<'_, '_> {
             }
             next += 1;
         }
-        if self.text(next) == "{" { self.braces(next, &inner, false) } else { next + 1 }
+        if self.text(next) == "{" { self.braces(next, &inner, None) } else { next + 1 }
     }
 
     /// A scope in the braces at `open`; says what follows them.
-    fn braces(&mut self, open: usize, scope: &str, in_class: bool) -> usize {
+    fn braces(&mut self, open: usize, scope: &str, class: Option<usize>) -> usize {
         let Some(close) = close_of(self.tokens, open) else { return self.tokens.len() };
-        self.scope(open + 1, close, scope, in_class);
+        self.scope(open + 1, close, scope, class);
         close + 1
     }
 
-    fn class(&mut self, at: usize, scope: &str, in_class: bool, template: Template) -> usize {
+    fn class(&mut self, at: usize, place: Place<'_>) -> usize {
         let mut next = at + 1;
         while next < self.tokens.len() {
             match self.text(next) {
                 "{" => {
                     let name = (at + 1..next).find(|at| self.tokens[*at].kind == Kind::Word);
                     let name = name.map_or("", |name| self.text(name)).to_owned();
-                    let after = self.braces(next, &format!("{scope}{name}::"), true);
+                    let after = self.braces(next, &format!("{}{name}::", place.scope), Some(next));
                     return self.semicolon(after) + 1;
                 }
                 "(" if !WITH_PARENTHESES.contains(&self.text(next - 1)) => break,
@@ -197,7 +203,7 @@ impl Walk<'_, '_> {
             }
             next += 1;
         }
-        self.ordinary(at, scope, in_class, template)
+        self.ordinary(at, place)
     }
 
     /// Index of the next `;` that stands in no brackets.
@@ -212,7 +218,7 @@ impl Walk<'_, '_> {
         at.min(self.tokens.len())
     }
 
-    fn ordinary(&mut self, start: usize, scope: &str, in_class: bool, template: Template) -> usize {
+    fn ordinary(&mut self, start: usize, place: Place<'_>) -> usize {
         let declarator = self.declarator(start);
         let (shape, end) = match declarator {
             Some(open) => {
@@ -223,8 +229,14 @@ impl Walk<'_, '_> {
             }
             None => (Shape::Variable, self.semicolon(start)),
         };
+        self.add(start, end, shape, place)
+    }
+
+    /// Notes a declaration and says where the next begins.
+    fn add(&mut self, start: usize, end: usize, shape: Shape, place: Place<'_>) -> usize {
+        let Place { scope, class, template, first } = place;
         let scope = scope.to_owned();
-        self.found.push(Declaration { start, end, template, shape, scope, in_class });
+        self.found.push(Declaration { first, start, end, template, shape, scope, class });
         end + 1
     }
 

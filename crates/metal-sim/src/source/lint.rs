@@ -8,7 +8,8 @@ use super::declarations::{Declaration, Shape, Template, close_of, close_of_angle
 use super::lexer::{Kind, Token};
 use super::{Fault, Faults, attributes::split};
 
-const SPACES: [&str; 7] = [
+/// Address spaces.
+pub(crate) const SPACES: [&str; 7] = [
     "constant",
     "device",
     "object_data",

@@ -7,12 +7,16 @@
 mod attributes;
 mod columns;
 mod declarations;
+mod functions;
 mod kernels;
 mod lexer;
 mod lint;
 mod render;
 mod rewrite;
+mod vectors;
 mod wrappers;
+
+use std::collections::BTreeSet;
 
 use crate::Place;
 use crate::compile::Diagnostic;
@@ -189,6 +193,8 @@ impl Faults<'_> {
 pub(crate) struct Generated {
     pub text: String,
     pub signatures: Vec<Signature>,
+    /// Classes with member functions for objects in address spaces.
+    pub in_spaces: BTreeSet<String>,
 }
 
 /// Makes C++ of preprocessed Metal text, whose first line is line one of `file`.
@@ -207,6 +213,11 @@ pub(crate) fn generate(
         rewrite::constants(&tokens, &attributes, &declarations, &mut faults);
     let is_kernel = |name: usize| kernels.has(&tokens[name]);
     edits.extend(rewrite::threadgroup_variables(&tokens, &declarations, is_kernel, &mut faults));
+    edits.extend(vectors::rewrite(&tokens));
+    edits.extend(functions::array_parameters(&tokens, &declarations));
+    edits.extend(functions::constructors(&tokens, &declarations));
+    let (members, in_spaces) = functions::members(&tokens, &declarations);
+    edits.extend(members);
     lint::address_spaces(&tokens, &declarations, &mut faults);
     if !faults.found.is_empty() {
         return Err(faults.found);
@@ -214,7 +225,7 @@ pub(crate) fn generate(
     let mut text = "#include \"msl/all.h\"\n".to_owned();
     text.push_str(&rewrite::apply(&tokens, &lexed.files, &mut edits));
     text.push_str(&wrappers::write(&kernels, &constants, |entry| faults.place(&entry.token)));
-    Ok(Generated { text, signatures: kernels.signatures(&faults) })
+    Ok(Generated { text, signatures: kernels.signatures(&faults), in_spaces })
 }
 
 #[cfg(test)]

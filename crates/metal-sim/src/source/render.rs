@@ -4,6 +4,7 @@
 //! same line anew: so a change in front of a token never moves it.
 
 use super::lexer::{Kind, Token};
+use super::wrappers::escape;
 
 /// Blank lines that are written rather than skipped by a marker.
 const BLANK_LINES: u32 = 8;
@@ -16,15 +17,12 @@ pub(crate) struct Page<'a> {
     /// Place of the next character: file, line, column.
     at: (usize, u32, u32),
     started: bool,
-    /// Whether text was put in on this line. (A marker elsewhere might stand among the arguments of
-    /// one of the library's macros.)
-    grown: bool,
 }
 
 impl<'a> Page<'a> {
     /// An empty page; `files` names what tokens refer to.
     pub(crate) fn new(files: &'a [String]) -> Self {
-        Self { files, text: String::new(), at: (0, 1, 1), started: false, grown: false }
+        Self { files, text: String::new(), at: (0, 1, 1), started: false }
     }
 
     /// Writes one token.
@@ -36,15 +34,17 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Writes generated text where `token` stands; `text` is one line.
+    /// Writes generated text where `token` stands; `text` is one line, or nothing.
     pub(crate) fn insert(&mut self, text: &str, token: &Token<'_>) {
+        if text.is_empty() {
+            return;
+        }
         self.move_to(token);
         if !self.text.ends_with([' ', '\n']) {
             self.write(" ");
         }
         self.write(text);
         self.write(" ");
-        self.grown = true;
     }
 
     /// The text, ended.
@@ -60,16 +60,16 @@ impl<'a> Page<'a> {
 
     fn move_to(&mut self, token: &Token<'_>) {
         let (file, line, column) = self.at;
+        let glued = token.spaced && column > 1 && !self.text.ends_with(' ');
         let near = self.started && file == token.file && line <= token.line;
         if !near || token.line - line > BLANK_LINES {
             self.mark(token);
         } else if token.line > line {
             self.text.push_str(&"\n".repeat((token.line - line) as usize));
             self.at = (file, token.line, 1);
-            self.grown = false;
         } else if token.kind == Kind::Pragma && column > 1 {
             self.mark(token);
-        } else if token.column > 0 && self.grown && column > token.column {
+        } else if token.column > 0 && (column > token.column || column == token.column && glued) {
             self.mark(token);
         }
         self.started = true;
@@ -86,9 +86,7 @@ impl<'a> Page<'a> {
             self.text.push('\n');
         }
         let name = self.files.get(token.file).map_or("", String::as_str);
-        let name = name.replace('\\', "\\\\").replace('"', "\\\"");
-        self.text.push_str(&format!("# {} \"{name}\"\n", token.line));
+        self.text.push_str(&format!("# {} \"{}\"\n", token.line, escape(name)));
         self.at = (token.file, token.line, 1);
-        self.grown = false;
     }
 }

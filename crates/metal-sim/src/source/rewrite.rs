@@ -13,7 +13,7 @@ use super::lexer::{Kind, Token};
 use super::render::Page;
 use super::{Fault, Faults};
 
-/// Tokens to replace, and by what.
+/// Tokens to replace, and by what; before the first where there are none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Edit {
     pub tokens: Range<usize>,
@@ -47,10 +47,14 @@ pub(crate) fn spell(tokens: &[Token<'_>]) -> String {
 
 /// Writes the tokens with the edits made.
 pub(crate) fn apply(tokens: &[Token<'_>], files: &[String], edits: &mut [Edit]) -> String {
-    edits.sort_by_key(|edit| edit.tokens.start);
+    edits.sort_by_key(|edit| (edit.tokens.start, !edit.tokens.is_empty()));
     let mut page = Page::new(files);
     let mut at = 0;
     for edit in edits.iter() {
+        // What stands inside of text that is replaced goes with it.
+        if edit.tokens.start < at {
+            continue;
+        }
         tokens[at..edit.tokens.start].iter().for_each(|token| page.token(token));
         page.insert(&edit.text, &tokens[edit.tokens.start]);
         at = edit.tokens.end;
@@ -171,7 +175,7 @@ pub(crate) fn constants(
     let variables = declarations.iter().filter(|declaration| {
         declaration.shape == Shape::Variable
             && declaration.template == Template::None
-            && !declaration.in_class
+            && declaration.class.is_none()
     });
     for declaration in variables {
         let range = declaration.start..declaration.end;

@@ -69,7 +69,8 @@ fn wrapper(number: usize, expression: &str, kernel: &Kernel<'_>) -> String {
     let slots = slots.join(", ");
     format!(
         "static constexpr msim_slot msim_slots_{number}[] = {{{slots}}}; using msim_wrap_{number} = \
-         msim_wrap<decltype(&{expression}), &{expression}, msim_slots_{number}>;\n"
+         msim_wrap<decltype(&{expression}), &{expression}, msim_slots_{number}>; \
+         static_assert(msim_wrap_{number}::parameters != nullptr);\n"
     )
 }
 
