@@ -38,7 +38,7 @@ pub fn run(settings: &Settings, _style: Style) -> Result<()> {
     });
     // The lines are those of a configuration file. What is unset is a comment, and so is a default
     // that a recommendation comes before: as a line of a file it would come before that.
-    let mut text = format!("# {file}\n");
+    let mut text = format!("# {file}; its lines are like these, a part of TOML\n");
     for setting in settings.iter() {
         let (name, source) = (setting.flag.name, source(setting));
         let value = setting.value.as_ref().filter(|_| !setting.is_unset());

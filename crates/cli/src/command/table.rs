@@ -85,8 +85,8 @@ pub static COMMANDS: &[CommandRow] = &[
         "The prompt goes through the model's chat template unless --raw is given. Beside PROMPT \
          or -p, what is on standard input follows after a blank line, if that is a file or a pipe \
          (`< /dev/null` leaves it out; a pipe on which nothing comes for 3 s is left with a \
-         warning). An answer that is interrupted ends with status 130. The answer is \
-         written to standard output as it comes; everything else goes to standard error.",
+         warning). The answer is written to standard output as it comes; everything else goes to \
+         standard error. An interrupted answer ends with status 130.",
     ),
     row(
         (Verb::Chat, "chat", chat::run),

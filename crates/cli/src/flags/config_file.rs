@@ -1,8 +1,8 @@
 //! The configuration file: lines of `key = value`, a part of TOML.
 //!
-//! A key is a long name of a flag, and is there once. A value is a number, true or false, a text in double quotes, or a
-//! list of texts in brackets; a bare word is taken as text. `#` begins a comment at the start of a
-//! line and, after a space, behind a value.
+//! A key is a long name of a flag, and is there once. A value is a number, true or false, a text in
+//! double quotes, or a list of texts in brackets; a bare word is taken as text. `#` begins a
+//! comment at the start of a line and, after a space, behind a value.
 
 use std::path::{Path, PathBuf};
 

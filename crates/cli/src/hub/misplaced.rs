@@ -81,7 +81,8 @@ pub fn refuse(settings: &mut Settings, command: &str) -> Result<()> {
     let line = format!("minfer {command} -m {word} {text}");
     match likeness(word) {
         Likeness::Model => Err(usage(format!(
-            "{word:?} is a model, and {positional} was expected: a model goes with -m, as in `{line}`"
+            "{word:?} is a model, and {positional} was expected: a model goes with -m, as in \
+             `{line}`"
         ))),
         Likeness::Perhaps => {
             let near = find::suggested(word);
@@ -117,7 +118,9 @@ fn tip(command: &str, argument: &str) -> Option<String> {
         return Some(format!("a model goes with -m: minfer {command} -m {argument}"));
     }
     if has(&table::FILE) {
-        return Some(format!("a text comes from a file: minfer {command} -f FILE"));
+        let is_file = std::path::Path::new(argument).is_file();
+        let file = if is_file { argument } else { "FILE" };
+        return Some(format!("a text comes from a file: minfer {command} -f {file}"));
     }
     Some("to answer one prompt: minfer run PROMPT".to_owned())
 }

@@ -8,6 +8,7 @@ use crate::shell::{Ended, Shell, smollm2};
 fn a_model_in_the_place_of_a_text_is_refused_with_the_line_to_type() {
     let shell = Shell::new();
     shell.write("my model.gguf", "");
+    shell.write("text.txt", "");
     for (arguments, line) in [
         (&["run", "smollm2", "hi", "there"][..], "`minfer run -m smollm2 \"hi there\"`"),
         (&["run", "./one.gguf", "hi"], "`minfer run -m ./one.gguf \"hi\"`"),
@@ -19,7 +20,8 @@ fn a_model_in_the_place_of_a_text_is_refused_with_the_line_to_type() {
         (&["score", "one.gguf"], "`minfer score -m one.gguf TEXT`"),
         (&["chat", "smollm2"], "minfer chat -m smollm2"),
         (&["perplexity", "one.gguf"], "minfer perplexity -m one.gguf"),
-        (&["perplexity", "text.txt"], "minfer perplexity -f FILE"),
+        (&["perplexity", "no.txt"], "minfer perplexity -f FILE"),
+        (&["perplexity", "text.txt"], "minfer perplexity -f text.txt"),
         (&["chat", "Hello!"], "minfer run PROMPT"),
     ] {
         shell.bad(arguments, 2, &[line]);
@@ -75,8 +77,8 @@ fn settings_without_effect_are_named() {
     for (flags, warning) in [
         (&["--logprobs", "2"][..], "--logprobs has no effect: only --json shows them\n"),
         (
-            &["--mirostat", "2", "--top-k", "5", "--min-p", "0.1", "--dry-multiplier", "1"],
-            "--top-k, --min-p and --dry-multiplier have no effect: --mirostat 2 takes their place\n",
+            &["--mirostat", "2", "--top-k", "5", "--min-p", "0.1", "--typical", "0.5"],
+            "--top-k, --min-p and --typical have no effect: --mirostat 2 takes their place\n",
         ),
         (&["--mirostat-lr", "0.2"], "--mirostat-lr has no effect: --mirostat is off\n"),
         (&["--mirostat", "2", "--temp", "0"], &format!("--mirostat has {first}")),
@@ -116,6 +118,11 @@ fn tools_that_the_template_leaves_out_are_told() {
     shell.write("messages.json", r#"[{"role": "user", "content": "hi"}]"#);
     let wrong = ["run", "-m", "m.gguf", "hi", "--tools"];
     shell.bad(&[&wrong[..], &["messages.json"]].concat(), 2, &["messages.json", "--messages"]);
+    // Standard input that a flag takes does not follow the prompt too.
+    let both =
+        "{% for tool in tools %}{{ tool.function.name }}{% endfor %}: {{ messages[0].content }}";
+    let render = ["run", "-m", "m.gguf", "--render", "--tools", "-", "--chat-template", both, "hi"];
+    assert_eq!(shell.feed(&render, tool).stdout, "weather: hi");
     shell.write("words.json", r#"["weather"]"#);
     shell.bad(&[&wrong[..], &["words.json"]].concat(), 1, &["words.json", "found \"weather\""]);
 }
@@ -163,6 +170,8 @@ warning: MINFER_XYZZY is no setting: `minfer config --json` shows the variables
 
 #[test]
 fn config_tells_what_the_model_recommends() {
+    let first = Shell::new().good(&["config"]);
+    assert!(first.lines().next().unwrap().ends_with("a part of TOML"), "{first}");
     let line = |shell: &Shell, name: &str| {
         let text = shell.good(&["config"]);
         let found = text.lines().find(|line| line.trim_start_matches("# ").starts_with(name));
@@ -212,7 +221,7 @@ fn standard_input_follows_the_prompt() {
     for nothing in ["", " \n\n"] {
         assert_eq!(shell.feed(&given, nothing).stdout, "Sum up:");
     }
-    // A file that is named stands alone, and standard input that a flag takes is taken.
+    // A file that is named stands alone.
     shell.write("f.txt", "from a file");
     assert_eq!(shell.feed(&["run", "-m", &model, "-f", "f.txt"], "more").stdout, "from a file");
     let (ended, _open) = open_pipe(shell.command().args(given));
