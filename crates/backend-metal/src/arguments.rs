@@ -146,7 +146,7 @@ arguments! {
         page_bytes: u32,
     }
 
-    /// Of attention and attention_combine.
+    /// Of the attention kernels.
     AttentionArguments {
         /// Query heads.
         heads: u32,
@@ -168,6 +168,10 @@ arguments! {
         has_cap: u32,
         /// Whether sinks are bound.
         has_sinks: u32,
+        /// Type of K: f32, f16, bf16, q8_0.
+        key_kind: u32,
+        /// Type of V.
+        value_kind: u32,
         /// Factor on q·k.
         scale: f32,
         /// The cap.

@@ -38,6 +38,7 @@ const FORMAT: Fragment = fragment!("common/format.metal");
 const REDUCE: Fragment = fragment!("common/reduce.metal");
 const ACTIVATION: Fragment = fragment!("common/activation.metal");
 const CACHE: Fragment = fragment!("common/cache.metal");
+const ONLINE: Fragment = fragment!("common/online.metal");
 const SIX_BITS: Fragment = fragment!("quant/six_bits.metal");
 const MATMUL_FEW: Fragment = fragment!("matmul_few.metal");
 
@@ -52,6 +53,7 @@ pub fn modules() -> Vec<Module> {
         expert_matmul(),
         kv_store(),
         attention(),
+        attention_prefill(),
         select(),
     ]
 }
@@ -212,7 +214,7 @@ fn kv_store() -> Module {
 }
 
 fn attention() -> Module {
-    let fragments = [ACTIVATION, CACHE, fragment!("attention.metal")];
+    let fragments = [ACTIVATION, CACHE, ONLINE, fragment!("attention.metal")];
     let mut composer = Composer::new("attention").with(&fragments).plain(&["attention_combine"]);
     for &key in KvType::ALL {
         for &value in KvType::ALL {
@@ -220,6 +222,19 @@ fn attention() -> Module {
                 let types = format!("{}, {}, {columns}", cache_type(key), cache_type(value));
                 composer.instance("attention", &types, attention::name(key, value, columns));
             }
+        }
+    }
+    composer.module
+}
+
+fn attention_prefill() -> Module {
+    let fragments = [ACTIVATION, CACHE, ONLINE, fragment!("attention_prefill.metal")];
+    let mut composer = Composer::new("attention_prefill").with(&fragments);
+    for parts in attention::PARTS {
+        for (half, ty) in [(true, "half"), (false, "float")] {
+            let arguments = format!("{ty}, {parts}");
+            let name = attention::prefill_name(half, parts);
+            composer.instance("attention_prefill", &arguments, name);
         }
     }
     composer.module

@@ -1,4 +1,12 @@
-//! `attention`: a threadgroup for each query row and head, then the partial results put together.
+//! `attention`: by how many rows a step of this bucket can bring.
+//!
+//! | rows | kernel | why |
+//! |---|---|---|
+//! | 1 to 8 | `attention` | a threadgroup for each query row and head: reading the cache is all |
+//! | more | `attention_prefill` | 16 rows share each page that is read, on simdgroup matrices |
+//!
+//! Either leaves partial results where a cache is so deep that its partitions are shared out;
+//! `attention_combine` puts them together.
 
 use minfer_graph::Rows;
 use minfer_graph::op::attention::Attention;
@@ -7,6 +15,7 @@ use minfer_quant::KvType;
 
 use super::{Paged, check_vector};
 use crate::arguments::AttentionArguments;
+use crate::caps::Staging;
 use crate::dispatch::{Dispatch, Grid, Slot};
 
 /// Columns of V that a lane may have: each bounds the head sizes of a kernel at 32 times that.
@@ -16,43 +25,59 @@ pub(crate) fn name(key: KvType, value: KvType, columns: usize) -> String {
     format!("attention_{}_{}_{}", key.name(), value.name(), 32 * columns)
 }
 
+/// Rows from which the matrix kernel is taken.
+const MANY: usize = 9;
+
+/// Parts of 64 columns that a head has in the matrix kernel.
+pub(crate) const PARTS: [usize; 3] = [1, 2, 4];
+
+pub(crate) fn prefill_name(half: bool, parts: usize) -> String {
+    format!("attention_prefill_{}_{}", if half { "half" } else { "float" }, 64 * parts)
+}
+
 /// Bytes of the partial results: maximum, sum and accumulator of each slot and head.
 pub(super) fn scratch(op: &Attention, io: &Io<'_>) -> usize {
     let cols = io.outputs[0].cols + 2 * op.heads;
     io.tables.shape.partials * cols * 4
 }
 
-pub(super) fn lower(op: &Attention, io: &Io<'_>) -> Result<Vec<Dispatch>, Unsupported> {
+pub(super) fn lower(
+    op: &Attention,
+    io: &Io<'_>,
+    staging: Staging,
+) -> Result<Vec<Dispatch>, Unsupported> {
     let paged = Paged::of(io, op.state)?;
     let head_dim = paged.head_dim;
-    let most = 32 * COLUMNS[COLUMNS.len() - 1];
-    let columns = COLUMNS.into_iter().find(|columns| head_dim <= 32 * columns);
-    let (Some(columns), true) = (columns, head_dim.is_multiple_of(8)) else {
+    if head_dim > 32 * COLUMNS[COLUMNS.len() - 1] || !head_dim.is_multiple_of(8) {
         return Err(Unsupported::because(format!(
-            "heads of {head_dim} columns: multiples of 8 up to {most} are there"
+            "heads of {head_dim} columns: multiples of 8 up to {} are there",
+            32 * COLUMNS[COLUMNS.len() - 1]
         )));
-    };
+    }
     if let Some(sinks) = op.sinks {
         check_vector(io, sinks)?;
     }
     let shape = &io.tables.shape;
-    let tile = ROW_TILE.min(io.inputs[0].rows.capacity(shape));
+    let rows = io.inputs[0].rows.capacity(shape);
     let items = Rows::Fixed(shape.work);
-    let grid = Grid { x: op.heads as u32, rows: items, per_group: 1, z: tile as u32 };
+    let z = ROW_TILE.min(rows) as u32;
+    let grid = Grid { x: op.heads as u32, rows: items, per_group: 1, z };
     let arguments = arguments(op, io, &paged).bytes();
     let sinks = op.sinks.map_or(Slot::Unused, Slot::Weight);
     let partials = if shape.partials > 0 { Slot::Scratch } else { Slot::Unused };
     let mut buffers: Vec<Slot> = (0..4).map(Slot::Input).collect();
     buffers.extend([Slot::Keys(op.state), Slot::Values(op.state), sinks.clone()]);
     buffers.extend([Slot::Output(0), partials.clone()]);
+    let kernel = if rows < MANY { few_rows(&paged) } else { many_rows(&paged, staging) };
+    let (kernel, why, threadgroup_memory) = kernel;
     let mut dispatches = vec![Dispatch {
-        kernel: name(paged.key, paged.value, columns),
-        why: "online softmax over pages, four simdgroups a query row and head",
+        kernel,
+        why,
         buffers,
         arguments: arguments.clone(),
-        grid,
+        grid: if rows < MANY { grid } else { Grid { z: 1, ..grid } },
         threads: 128,
-        threadgroup_memory: room(head_dim),
+        threadgroup_memory,
     }];
     if shape.partials > 0 {
         dispatches.push(Dispatch {
@@ -68,11 +93,41 @@ pub(super) fn lower(op: &Attention, io: &Io<'_>) -> Result<Vec<Dispatch>, Unsupp
     Ok(dispatches)
 }
 
-/// Bytes of threadgroup memory: a query, then of each simdgroup the weights of a page, the
-/// accumulator, and maximum and sum.
-fn room(head_dim: usize) -> u32 {
+/// Kernel, reason and bytes of threadgroup memory: a query, then of each simdgroup the weights of
+/// a page, the accumulator, and maximum and sum.
+fn few_rows(paged: &Paged) -> (String, &'static str, u32) {
+    let head_dim = paged.head_dim;
+    let columns = COLUMNS.into_iter().find(|columns| head_dim <= 32 * columns);
+    let columns = columns.unwrap_or(COLUMNS[COLUMNS.len() - 1]);
     let floats = head_dim + 4 * (32 + head_dim + 2);
-    (4 * floats).next_multiple_of(16) as u32
+    let why = "few rows: four simdgroups a query row and head";
+    (name(paged.key, paged.value, columns), why, (4 * floats).next_multiple_of(16) as u32)
+}
+
+/// The same of the matrix kernel: queries, a part of a page, scores, weights, two diagonal
+/// matrices, a factor a row.
+fn many_rows(paged: &Paged, staging: Staging) -> (String, &'static str, u32) {
+    let exact = [paged.key, paged.value].iter().any(|kv| match kv {
+        KvType::F32 | KvType::BF16 => true,
+        KvType::F16 | KvType::Q8_0 => false,
+    });
+    let half = staging == Staging::Half && !exact;
+    let parts = PARTS.into_iter().find(|parts| paged.head_dim <= 64 * parts);
+    let parts = parts.unwrap_or(PARTS[PARTS.len() - 1]);
+    let staged = 16 * 64 * parts + 32 * 64 + 16 * 32;
+    let bytes = staged * if half { 2 } else { 4 } + 4 * (16 * 32 + 2 * 64 + 16);
+    let why = "many rows: 16 of them share each page, on simdgroup matrices";
+    (prefill_name(half, parts), why, bytes as u32)
+}
+
+/// How the kernels know a cache's type.
+fn kind(kv: KvType) -> u32 {
+    match kv {
+        KvType::F32 => 0,
+        KvType::F16 => 1,
+        KvType::BF16 => 2,
+        KvType::Q8_0 => 3,
+    }
 }
 
 fn arguments(op: &Attention, io: &Io<'_>, paged: &Paged) -> AttentionArguments {
@@ -87,6 +142,8 @@ fn arguments(op: &Attention, io: &Io<'_>, paged: &Paged) -> AttentionArguments {
         items: io.tables.shape.work as u32,
         has_cap: u32::from(op.soft_cap.is_some()),
         has_sinks: u32::from(op.sinks.is_some()),
+        key_kind: kind(paged.key),
+        value_kind: kind(paged.value),
         scale: op.scale,
         soft_cap: op.soft_cap.unwrap_or(1.0),
     }

@@ -43,7 +43,7 @@ pub fn dispatches(
         Op::QkNorm(op) => rms_norm::qk_norm(op, io),
         Op::Rope(op) => one(rope::lower(op, io)),
         Op::KvStore(op) => kv_store::lower(op, io),
-        Op::Attention(op) => attention::lower(op, io),
+        Op::Attention(op) => attention::lower(op, io, target.staging()),
         Op::Softmax(_) => one(select::softmax(io)),
         Op::Route(op) => one(select::route(op, io)),
         Op::ExpertMatmul(op) => expert_matmul::lower(op, io),

@@ -1,4 +1,6 @@
 //! Tests of the Metal device's kernels and launches.
 
+mod device;
+mod kernels;
 mod launches;
 mod variants;

@@ -16,6 +16,15 @@ pub fn tight(mut case: Case) -> Case {
     case
 }
 
+/// The case in buckets of 16 rows or more, whose kernels are those of many rows.
+pub fn roomy(mut case: Case) -> Case {
+    case.name += "+roomy";
+    for step in &mut case.steps {
+        step.graph.tables.shape.tokens = step.graph.tables.shape.tokens.max(16);
+    }
+    case
+}
+
 /// The case with caches of these types; nothing where a head size does not suit them.
 pub fn cached(mut case: Case, key: KvType, value: KvType) -> Option<Case> {
     case.name += &format!("+{}/{}", key.name(), value.name());
@@ -40,7 +49,8 @@ pub fn caches() -> Vec<Case> {
     for case in sizes {
         for &key in KvType::ALL {
             for &value in KvType::ALL {
-                cases.extend(cached(case.clone(), key, value));
+                let case = cached(case.clone(), key, value);
+                cases.extend(case.into_iter().flat_map(|case| [roomy(case.clone()), case]));
             }
         }
     }

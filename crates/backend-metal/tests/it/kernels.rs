@@ -1,0 +1,164 @@
+//! The kernels' numbers, on the simulator, against the formulas in double precision.
+//!
+//! Each test takes the suite's cases of some ops twice: with a row to spare in the bucket, and with
+//! none. Fast runs take all of them; checked runs, which watch every access, take some, in another
+//! order of lanes.
+
+use metal_sim::{CompileError, Compiler};
+use minfer_backend_metal::Staging;
+use minfer_conformance::{Case, Outcome, Tolerance, compare, ops, run};
+use minfer_graph::TensorType;
+use minfer_quant::DType;
+use minfer_reference::{Mode, Reference};
+
+use crate::device::{Run, SimDevice};
+use crate::variants::{caches, tight};
+
+const FAST: Run = Run { checked: false, seed: 0 };
+const CHECKED: Run = Run { checked: true, seed: 7 };
+
+/// Whether there is a compiler for the simulator; where tests must not be skipped, there has to be.
+fn simulator_is_here() -> bool {
+    let found = Compiler::find();
+    if let Err(error @ CompileError::Missing { .. }) = &found {
+        assert!(std::env::var_os("CI").is_none(), "{error}");
+    }
+    found.is_ok()
+}
+
+fn cases(prefix: &str) -> Vec<Case> {
+    let cases = ops::all().into_iter().filter(|case| case.name.starts_with(prefix));
+    cases.flat_map(|case| [tight(case.clone()), case]).collect()
+}
+
+/// Values of a result; integers as they are.
+fn numbers(ty: TensorType, bytes: &[u8]) -> Vec<f32> {
+    let words = bytes.as_chunks::<4>().0.iter();
+    if ty.dtype == DType::I32 {
+        words.map(|word| i32::from_le_bytes(*word) as f32).collect()
+    } else {
+        words.map(|word| f32::from_le_bytes(*word)).collect()
+    }
+}
+
+/// Whether a case was run, and what is wrong with what came of it.
+fn check(case: &Case, how: Run, staging: Staging) -> (bool, Option<String>) {
+    let wrong = |what: String| (true, Some(format!("{}: {what}", case.name)));
+    let found = match run(case, &mut SimDevice::new(how, staging)) {
+        Ok(Outcome::Ran(found)) => found,
+        Ok(Outcome::Unsupported(_)) => return (false, None),
+        Err(error) => return wrong(error.to_string()),
+    };
+    let mut reference = Reference::new(Mode::F64);
+    let Ok(Outcome::Ran(expected)) = run(case, &mut reference) else {
+        return wrong("the reference does not run it".into());
+    };
+    let tolerance = match staging {
+        Staging::Full => case.tolerance,
+        // Both operands are rounded to 11 bits.
+        Staging::Half => Tolerance::Relative(2e-3),
+    };
+    for ((ty, expected), (_, found)) in expected.iter().flatten().zip(found.iter().flatten()) {
+        let exact = ty.dtype == DType::I32;
+        let tolerance = if exact { Tolerance::Exact } else { tolerance };
+        let (expected, found) = (numbers(*ty, expected), numbers(*ty, found));
+        if let Some(difference) = compare(&expected, &found, tolerance) {
+            return wrong(format!("{difference:?}"));
+        }
+    }
+    (true, None)
+}
+
+/// Runs cases; at least `least` of them have to be such that the device takes them.
+fn hold(cases: &[Case], how: Run, staging: Staging, least: usize) {
+    if !simulator_is_here() {
+        return;
+    }
+    let checks: Vec<_> = cases.iter().map(|case| check(case, how, staging)).collect();
+    let wrong: Vec<&String> = checks.iter().filter_map(|(_, wrong)| wrong.as_ref()).collect();
+    let shown: Vec<_> = wrong.iter().take(5).collect();
+    assert!(wrong.is_empty(), "{} of {} cases: {shown:#?}", wrong.len(), cases.len());
+    let ran = checks.iter().filter(|(ran, _)| *ran).count();
+    assert!(ran >= least, "{ran} cases were run, expected {least} at least");
+}
+
+/// Every `step`th case.
+fn some(cases: Vec<Case>, step: usize) -> Vec<Case> {
+    cases.into_iter().step_by(step).collect()
+}
+
+#[test]
+fn elementwise_ops() {
+    for op in
+        ["add[", "mul[", "scale", "unary", "glu[", "glu.", "get_rows", "expert_combine", "rope"]
+    {
+        hold(&cases(op), FAST, Staging::Full, 0);
+        hold(&some(cases(op), 3), CHECKED, Staging::Full, 0);
+    }
+}
+
+#[test]
+fn norms() {
+    for op in ["rms_norm", "qk_norm", "add_norm"] {
+        hold(&cases(op), FAST, Staging::Full, 60);
+        hold(&some(cases(op), 2), CHECKED, Staging::Full, 30);
+    }
+}
+
+#[test]
+fn embed() {
+    hold(&cases("embed"), FAST, Staging::Full, 60);
+    hold(&cases("embed"), CHECKED, Staging::Full, 60);
+}
+
+#[test]
+fn matmul() {
+    hold(&cases("matmul."), FAST, Staging::Full, 1400);
+    hold(&cases("matmul_group"), FAST, Staging::Full, 40);
+}
+
+#[test]
+fn matmul_checked() {
+    hold(&some(cases("matmul."), 23), CHECKED, Staging::Full, 60);
+    hold(&some(cases("matmul_group"), 5), CHECKED, Staging::Full, 5);
+}
+
+#[test]
+fn matmul_with_operands_staged_as_f16() {
+    hold(&cases("matmul."), FAST, Staging::Half, 1400);
+    hold(&some(cases("matmul."), 97), CHECKED, Staging::Half, 10);
+}
+
+#[test]
+fn expert_matmul() {
+    hold(&cases("expert_matmul"), FAST, Staging::Full, 200);
+    hold(&some(cases("expert_matmul"), 7), CHECKED, Staging::Full, 20);
+}
+
+#[test]
+fn kv_store() {
+    hold(&cases("kv_store"), FAST, Staging::Full, 70);
+    hold(&cases("kv_store"), CHECKED, Staging::Full, 70);
+}
+
+#[test]
+fn attention() {
+    hold(&cases("attention"), FAST, Staging::Full, 150);
+    hold(&caches(), FAST, Staging::Full, 100);
+}
+
+#[test]
+fn attention_checked() {
+    for part in ["attention.decode", "attention.all", "attention.kv", "attention.heads"] {
+        hold(&some(cases(part), 2), CHECKED, Staging::Full, 1);
+    }
+    hold(&some(caches(), 11), CHECKED, Staging::Full, 10);
+}
+
+#[test]
+fn selection() {
+    for op in ["softmax", "argmax", "top_k", "route"] {
+        hold(&cases(op), FAST, Staging::Full, 10);
+        hold(&some(cases(op), 2), CHECKED, Staging::Full, 5);
+    }
+}
