@@ -35,6 +35,10 @@ pub struct Answer {
     pub first_token: Option<Duration>,
     /// Whether a grammar said what it has to look like.
     pub constrained: bool,
+    /// The seed of its random numbers.
+    pub seed: u64,
+    /// Whether any were drawn.
+    pub random: bool,
 }
 
 /// The request that the settings make of a prompt.
@@ -66,6 +70,7 @@ pub fn generate(
     write: &mut dyn FnMut(&str) -> Result<()>,
 ) -> Result<Answer> {
     let constrained = request.grammar.is_some();
+    let (seed, random) = (request.sampling.seed, request.sampling.temperature > 0.0);
     let id = engine.submit(request).map_err(refused)?;
     let _interruptible = Interruptible::new(engine.canceller(id));
     let mut chosen = Vec::new();
@@ -87,7 +92,14 @@ pub fn generate(
                 Event::Finished { reason, stats, .. } => {
                     let tokens = chosen.iter().map(|chosen| chosen.id).collect();
                     let completion = Completion { text, tokens, reason, stats };
-                    return Ok(Answer { completion, chosen, first_token, constrained });
+                    return Ok(Answer {
+                        completion,
+                        chosen,
+                        first_token,
+                        constrained,
+                        seed,
+                        random,
+                    });
                 }
             }
         }

@@ -137,6 +137,9 @@ pub fn closing_line(answer: &Answer, traffic: Traffic) -> String {
     if let Some(why) = ended(&answer.completion.reason) {
         line += &format!(" | {why}");
     }
+    if answer.random {
+        line += &format!(" | seed {}", answer.seed);
+    }
     line + &format!(" | fingerprint of the numbers {}]", hash(stats.logits_hash))
 }
 

@@ -19,6 +19,7 @@ struct Report {
     tokens: Vec<u32>,
     prompt_tokens: Vec<u32>,
     finish_reason: &'static str,
+    seed: u64,
     timings: report::Timings,
     logits_hash: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,6 +89,7 @@ fn report(
         tokens: completion.tokens.clone(),
         prompt_tokens,
         finish_reason: completion.reason.name(),
+        seed: answer.seed,
         timings: report::timings(answer, traffic),
         logits_hash: report::hash(completion.stats.logits_hash),
         logprobs: wanted.then(|| logprobs(engine, answer)),

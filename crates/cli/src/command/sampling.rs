@@ -61,11 +61,12 @@ pub fn params(settings: &Settings, tokenizer: &Tokenizer) -> Result<Params> {
     Ok(params)
 }
 
-/// The seed that is given, or another one each time.
+/// The seed that is given, or another one each time: short enough to be typed again, and exact in
+/// any reader of JSON.
 pub fn seed(settings: &Settings) -> u64 {
     match u64::try_from(settings.integer(&table::SEED)) {
         Ok(seed) => seed,
-        Err(_) => RandomState::new().hash_one(std::process::id()) >> 1,
+        Err(_) => RandomState::new().hash_one(std::process::id()) >> 32,
     }
 }
 
