@@ -23,8 +23,18 @@ pub fn start(settings: &Settings, style: Style) {
         None if settings.on(&table::VERBOSE) => "debug,ureq=info,rustls=info",
         None => return,
     };
+    let filter = match EnvFilter::try_new(filter) {
+        Ok(filter) => filter,
+        Err(error) => {
+            output::note(&format!(
+                "warning: --log {filter:?}: {error}: no events are shown; a filter is a level, or \
+                 TARGET=LEVEL parted by commas, such as minfer_engine=trace"
+            ));
+            return;
+        }
+    };
     tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new(filter))
+        .with_env_filter(filter)
         .with_writer(Lines)
         .event_format(Plain { style })
         .init();

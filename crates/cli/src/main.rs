@@ -23,13 +23,17 @@ use flags::{Verb, command_line, exclusive, table, unused};
 
 fn main() -> ExitCode {
     clock::SystemClock::start();
-    let arguments = command_line::translate(std::env::args_os());
+    let command_line::Translated { arguments, hints, .. } =
+        match command_line::translate(std::env::args_os()) {
+            Ok(translated) => translated,
+            Err(error) => return failed(&error),
+        };
     let command = arguments.get(1).map(|name| name.to_string_lossy().into_owned());
     let command = command.unwrap_or_default();
     let matches = match command_line::build().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => {
-            let error = command::suggest(error);
+            let error = command::suggest(error, &command);
             let error = hub::misplaced::explain(error, &command);
             // Help and version are answers; a reader that has gone does not mind.
             let _ = error.print();
@@ -39,23 +43,29 @@ fn main() -> ExitCode {
             });
         }
     };
-    match dispatch(&matches) {
+    match dispatch(&matches, hints) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => match failure::status(&error) {
-            None => ExitCode::SUCCESS,
-            Some(130) => ExitCode::from(130),
-            Some(status) => {
-                output::note(&format!("error: {error:#}"));
-                ExitCode::from(status)
-            }
-        },
+        Err(error) => failed(&error),
     }
 }
 
-fn dispatch(matches: &clap::ArgMatches) -> anyhow::Result<()> {
+/// Says why the command failed, and how it ends.
+fn failed(error: &anyhow::Error) -> ExitCode {
+    match failure::status(error) {
+        None => ExitCode::SUCCESS,
+        Some(130) => ExitCode::from(130),
+        Some(status) => {
+            output::note(&format!("error: {error:#}"));
+            ExitCode::from(status)
+        }
+    }
+}
+
+fn dispatch(matches: &clap::ArgMatches, hints: Vec<String>) -> anyhow::Result<()> {
     let Some((name, matches)) = matches.subcommand() else { return Ok(()) };
     let Some(row) = command::COMMANDS.iter().find(|row| row.name == name) else { return Ok(()) };
     let mut settings = Settings::resolve(row.verb, matches)?;
+    settings.hints.extend(hints);
     for positional in row.positionals {
         settings.take_positional(positional.name, matches);
     }

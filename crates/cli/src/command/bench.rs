@@ -19,8 +19,10 @@ use crate::output::{self, Style, rounded};
 
 /// Longest prompt, generation or depth.
 const LENGTH_MAX: usize = 1 << 20;
+/// Most threads, as of `--threads`.
+const THREADS_MAX: usize = 1024;
 
-/// What is measured: a prompt of `prompt` tokens or a generation of `generate`, after `depth`
+/// What is measured: a prompt of `prompt` tokens and then a generation of `generate`, after `depth`
 /// positions.
 #[derive(Clone, Copy, Debug)]
 struct Test {
@@ -31,9 +33,10 @@ struct Test {
 
 impl Test {
     fn name(self) -> String {
-        let what = match self.prompt {
-            0 => format!("tg{}", self.generate),
-            prompt => format!("pp{prompt}"),
+        let what = match (self.prompt, self.generate) {
+            (0, generate) => format!("tg{generate}"),
+            (prompt, 0) => format!("pp{prompt}"),
+            (prompt, generate) => format!("pp{prompt}+tg{generate}"),
         };
         if self.depth == 0 { what } else { format!("{what} @ d{}", self.depth) }
     }
@@ -81,31 +84,38 @@ pub fn run(settings: &Settings, style: Style) -> Result<()> {
     let path = locate(settings, style)?;
     let context = given.context.max(longest);
     let options = EngineOptions { context, prefix_cache: true, ..given };
-    let mut engine = load::engine_with(settings, style, options)?;
-    load::warn_beyond(&engine, longest.unwrap_or(0), settings);
-    let about = About::of(&engine, &path.to_string_lossy());
     let format = settings.text(&table::OUTPUT_FORMAT).unwrap_or("md");
     let mut rows = Vec::new();
     let mut seed = sampling::seed(settings);
-    for test in tests {
-        let _progress = style.spinner("measuring");
-        let mut samples = Vec::new();
-        // The first run warms up: pages of the file, programs, pools.
-        for repetition in 0..=settings.count(&table::REPETITIONS) {
-            seed = seed.wrapping_add(1);
-            let sample = sample(&mut engine, test, seed)?;
-            if repetition > 0 {
-                samples.push(sample);
+    let mut engine = None;
+    for threads in thread_counts(settings)? {
+        let options = EngineOptions { threads, ..options.clone() };
+        // The memory of one is free before the next one is loaded.
+        engine = match engine.take() {
+            None => {
+                let first = load::engine_with(settings, style, options)?;
+                load::warn_beyond(&first, longest.unwrap_or(0), settings);
+                Some(first)
             }
+            Some(before) => {
+                drop::<Engine>(before);
+                Some(load::another(settings, style, options)?)
+            }
+        };
+        let Some(engine) = &mut engine else { continue };
+        let about = About::of(engine, &path.to_string_lossy());
+        for test in &tests {
+            let _progress = style.spinner("measuring");
+            let samples = samples(engine, *test, settings, &mut seed)?;
+            let row = about.row(engine, *test, &samples);
+            match format {
+                "md" => markdown(&row, rows.is_empty())?,
+                "csv" => csv(&row, rows.is_empty())?,
+                "jsonl" => output::json(&row)?,
+                _json => {}
+            }
+            rows.push(row);
         }
-        let row = about.row(&engine, test, &samples);
-        match format {
-            "md" => markdown(&row, rows.is_empty())?,
-            "csv" => csv(&row, rows.is_empty())?,
-            "jsonl" => output::json(&row)?,
-            _json => {}
-        }
-        rows.push(row);
     }
     if format == "json" {
         output::pretty_json(&rows)?;
@@ -117,13 +127,43 @@ pub fn run(settings: &Settings, style: Style) -> Result<()> {
              machine's memory can be read",
         );
     }
-    if settings.on(&table::PROFILE) {
+    if let Some(engine) = engine.filter(|_| settings.on(&table::PROFILE)) {
         output::note(&report::profile(&engine));
     }
     Ok(())
 }
 
-/// Prompts, then generations, at every depth.
+/// Numbers of threads, each of which is measured with.
+fn thread_counts(settings: &Settings) -> Result<Vec<usize>> {
+    if settings.text(&table::THREADS_LIST).is_none() {
+        return Ok(vec![load::threads(settings)]);
+    }
+    let counts = numbers(settings, &table::THREADS_LIST)?;
+    if let Some(count) = counts.iter().find(|count| !(1..=THREADS_MAX).contains(*count)) {
+        return Err(usage(format!("--threads {count}: expected numbers from 1 to {THREADS_MAX}")));
+    }
+    Ok(counts)
+}
+
+/// Every run of a test but the first, which warms up: pages of the file, programs, pools.
+fn samples(
+    engine: &mut Engine,
+    test: Test,
+    settings: &Settings,
+    seed: &mut u64,
+) -> Result<Vec<(usize, Duration)>> {
+    let mut samples = Vec::new();
+    for repetition in 0..=settings.count(&table::REPETITIONS) {
+        *seed = seed.wrapping_add(1);
+        let sample = sample(engine, test, *seed)?;
+        if repetition > 0 {
+            samples.push(sample);
+        }
+    }
+    Ok(samples)
+}
+
+/// Prompts, then generations, then both in one, at every depth.
 fn tests(settings: &Settings) -> Result<Vec<Test>> {
     let mut tests = Vec::new();
     for depth in numbers(settings, &table::BENCH_DEPTH)? {
@@ -131,6 +171,10 @@ fn tests(settings: &Settings) -> Result<Vec<Test>> {
         tests.extend(prompts.map(|prompt| Test { prompt, generate: 0, depth }));
         let lengths = numbers(settings, &table::BENCH_GEN)?.into_iter();
         tests.extend(lengths.map(|generate| Test { prompt: 0, generate, depth }));
+        for text in settings.list(&table::BENCH_BOTH) {
+            let (prompt, generate) = both(text)?;
+            tests.push(Test { prompt, generate, depth });
+        }
     }
     tests.retain(|test| test.prompt + test.generate > 0);
     if tests.is_empty() {
@@ -141,13 +185,27 @@ fn tests(settings: &Settings) -> Result<Vec<Test>> {
 
 fn numbers(settings: &Settings, flag: &'static Flag) -> Result<Vec<usize>> {
     let text = settings.text(flag).unwrap_or_default();
-    let number = |part: &str| match part.trim().parse() {
-        Ok(number) if number <= LENGTH_MAX => Ok(number),
-        Ok(_) | Err(_) => Err(usage(format!(
+    parse(text).ok_or_else(|| {
+        usage(format!(
             "--{} {text:?}: expected numbers up to {LENGTH_MAX}, parted by commas",
             flag.name
+        ))
+    })
+}
+
+/// A prompt and a generation: `512,128`.
+fn both(text: &str) -> Result<(usize, usize)> {
+    match parse(text).as_deref() {
+        Some([prompt, generate]) => Ok((*prompt, *generate)),
+        Some(_) | None => Err(usage(format!(
+            "--{} {text:?}: expected two numbers up to {LENGTH_MAX}, such as 512,128",
+            table::BENCH_BOTH.name
         ))),
-    };
+    }
+}
+
+fn parse(text: &str) -> Option<Vec<usize>> {
+    let number = |part: &str| part.trim().parse().ok().filter(|number| *number <= LENGTH_MAX);
     text.split(',').map(number).collect()
 }
 
@@ -168,10 +226,12 @@ fn sample(engine: &mut Engine, test: Test, seed: u64) -> Result<(usize, Duration
     if test.prompt > 0 {
         let mut prompt = before;
         prompt.extend(tokens(engine, seed, test.prompt));
+        // The first token that is written belongs to the prompt.
+        let written = if test.generate > 0 { test.generate + 1 } else { 0 };
         let start = SystemClock.now();
-        let stats = engine.generate(request(prompt, 0), &mut |_| {})?.stats;
+        let stats = engine.generate(request(prompt, written), &mut |_| {})?.stats;
         let computed = stats.prompt_tokens - stats.cached_tokens.min(stats.prompt_tokens);
-        return Ok((computed, SystemClock.now() - start));
+        return Ok((computed + stats.generated.saturating_sub(1), SystemClock.now() - start));
     }
     let prompt = if before.is_empty() { tokens(engine, seed, 1) } else { before };
     // The first token belongs to the prompt.
@@ -219,7 +279,7 @@ impl About {
         let (avg_ns, stddev_ns) = statistics(&times);
         // A prompt reads each weight once for many tokens: only generation is bound by memory.
         let middle = test.depth as f64 + test.generate as f64 / 2.0;
-        let bytes = (test.generate > 0).then(|| self.traffic.of_step(middle) * avg_ts);
+        let bytes = (test.prompt == 0).then(|| self.traffic.of_step(middle) * avg_ts);
         Row {
             build_version: env!("CARGO_PKG_VERSION"),
             cpu_info: devices.first().map_or(String::new(), |caps| caps.name.clone()),

@@ -16,7 +16,7 @@ pub fn run(settings: &Settings, _style: Style) -> Result<()> {
     let name = settings.positional("SHELL").first().map(String::as_str).unwrap_or_default();
     let shell: Shell = name.parse().map_err(|_| usage(format!("no completions for {name:?}")))?;
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut command_line::build(), "minfer", &mut script);
+    clap_complete::generate(shell, &mut command_line::visible(), "minfer", &mut script);
     output::print(&String::from_utf8_lossy(&script))
 }
 
@@ -25,10 +25,10 @@ pub fn run(settings: &Settings, _style: Style) -> Result<()> {
 /// # Errors
 /// Standard output fails.
 pub fn man(_settings: &Settings, _style: Style) -> Result<()> {
-    let command = command_line::build();
+    let command = command_line::visible();
     let mut page = Vec::new();
     clap_mangen::Man::new(command.clone()).render(&mut page)?;
-    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+    for sub in command.get_subcommands() {
         let full = sub.clone().bin_name(format!("minfer {}", sub.get_name()));
         let man = clap_mangen::Man::new(full);
         page.extend_from_slice(

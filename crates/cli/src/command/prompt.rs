@@ -69,7 +69,11 @@ pub fn text(settings: &Settings, positional: &str) -> Result<String> {
     let none = || {
         let argument =
             if positional.is_empty() { String::new() } else { format!("as {positional}, ") };
-        usage(format!("no text: give it {argument}with -f FILE, or on standard input"))
+        let talk = match positional {
+            "PROMPT" => "; `minfer chat` talks in many turns",
+            _other => "",
+        };
+        usage(format!("no text: give it {argument}with -f FILE, or on standard input{talk}"))
     };
     if std::io::stdin().is_terminal() {
         return Err(none());
@@ -228,20 +232,24 @@ impl Chat {
             Some(path) => Some(read_file(&path)?),
             None => settings.text(&table::CHAT_TEMPLATE).map(str::to_owned),
         };
+        let raw =
+            if settings.source(&table::RAW).is_some() { "--raw" } else { "`minfer run --raw`" };
         let template = match given.as_deref() {
             Some("chatml") => Template::chatml(),
             Some(source) => Template::new(source, tokens).context("reading the chat template")?,
             None => match engine.metadata().str("tokenizer.chat_template")? {
-                Some(source) => Template::new(source, tokens).context(
-                    "reading the model's chat template (--raw goes without, --chat-template takes \
-                     another)",
-                )?,
+                Some(source) => Template::new(source, tokens).with_context(|| {
+                    format!(
+                        "reading the model's chat template ({raw} goes without, --chat-template \
+                         takes another)"
+                    )
+                })?,
                 None => {
                     // Often a base model, which no template makes talk.
-                    output::note(
-                        "hint: the model brings no chat template, ChatML is used; --raw continues \
-                         a text without one",
-                    );
+                    output::note(&format!(
+                        "hint: the model brings no chat template, ChatML is used; {raw} continues \
+                         a text without one"
+                    ));
                     Template::chatml()
                 }
             },

@@ -53,6 +53,13 @@ pub fn run(settings: &Settings, style: Style) -> Result<()> {
     };
     let default = || PathBuf::from(format!("{}-{}.gguf", shape.name, mix.name));
     let path = settings.path(&table::OUT_FILE).unwrap_or_else(default);
+    if path.as_os_str() == "-" {
+        return Err(usage("--out -: expected a path: a model file is not written in one go"));
+    }
+    if path.exists() && !settings.on(&table::FORCE) {
+        let shown = path.display();
+        return Err(usage(format!("{shown} is there: --force writes over it, -o FILE elsewhere")));
+    }
     write(&recipe, &path, style)
 }
 

@@ -10,6 +10,7 @@
 pub mod command_line;
 pub mod config_file;
 pub mod exclusive;
+mod foreign;
 pub mod nearest;
 pub mod pages;
 mod row;

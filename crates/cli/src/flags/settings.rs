@@ -96,12 +96,14 @@ pub struct Settings {
 
 impl Settings {
     /// Puts together what command line, environment, file and table say, for the rows of `verb`
-    /// (all rows for `config`, which shows what is wrong with a source instead of failing).
+    /// (all rows for `config`, which shows what is wrong with a source instead of failing, as
+    /// `version` does).
     ///
     /// # Errors
     /// A value that its row does not allow, or a file that cannot be read.
     pub fn resolve(verb: Verb, matches: &ArgMatches) -> Result<Settings> {
-        let mut settings = Settings { lenient: verb == Verb::Config, ..Settings::default() };
+        let lenient = [Verb::Config, Verb::Version].contains(&verb);
+        let mut settings = Settings { lenient, ..Settings::default() };
         // Commands without flags, such as those that print completions, need no configuration.
         let configured = table::CONFIG_FILE.applies_to(verb);
         let lines = if configured { settings.read_file(matches)? } else { Vec::new() };

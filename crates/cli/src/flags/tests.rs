@@ -218,24 +218,55 @@ fn mistyped_keys_lead_to_the_nearest_one() {
     }
 }
 
-fn translated(line: &str) -> Vec<String> {
-    let words = line.split(' ').map(OsString::from);
-    command_line::translate(words).into_iter().map(|word| word.into_string().unwrap()).collect()
+fn translated(words: &[&str]) -> Result<Vec<String>, String> {
+    let line = command_line::translate(words.iter().map(OsString::from));
+    let words = line.map_err(|error| error.to_string())?.arguments.into_iter();
+    Ok(words.map(|word| word.into_string().unwrap()).collect())
 }
 
 #[test]
 fn names_of_several_letters_become_long_flags() {
     for (line, expected) in [
-        ("minfer run -ngl 3 -st hi", "minfer run --gpu-layers 3 -st hi"),
+        ("minfer run -ngl 3 -st hi", "minfer run --gpu-layers 3 hi"),
         ("minfer chat -st -sys Hi", "minfer chat --single-turn --system-prompt Hi"),
         ("minfer run -ctk=q8_0 -ctv f32", "minfer run --cache-type-k=q8_0 --cache-type-v f32"),
         ("minfer run -p -ngl -ub 4", "minfer run -p -ngl --ubatch-size 4"),
         ("minfer run --prompt -hf", "minfer run --prompt -hf"),
         ("minfer run -- -hf", "minfer run -- -hf"),
         ("minfer -hf", "minfer -hf"),
-        ("minfer synth -ngl", "minfer synth -ngl"),
+        ("minfer run -fa on -fa hi --jinja", "minfer run hi"),
+        ("minfer run -p -fa --flash-attn=off", "minfer run -p -fa"),
+        ("minfer bench -t 1,2 -pg 8,4", "minfer bench --threads-list 1,2 --prompt-gen 8,4"),
+        ("minfer bench --threads=1,2 -t 3", "minfer bench --threads-list=1,2 -t 3"),
+        ("minfer run -t 1,2", "minfer run -t 1,2"),
     ] {
-        assert_eq!(translated(line).join(" "), expected, "{line}");
+        let words: Vec<&str> = line.split(' ').collect();
+        assert_eq!(translated(&words).unwrap().join(" "), expected, "{line}");
+    }
+    for (line, parts) in [
+        ("minfer synth -ngl 3", ["`synth`", "-ngl (--gpu-layers)"]),
+        ("minfer run -i", ["-i: ", "`minfer chat`"]),
+        ("minfer chat --raw", ["--raw: ", "`minfer run --raw`"]),
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let error = translated(&words).unwrap_err();
+        assert!(parts.iter().all(|part| error.contains(part)), "{line}: {error}");
+    }
+}
+
+#[test]
+fn texts_that_begin_with_a_dash_are_no_flags() {
+    for (words, expected) in [
+        (&["run", "- a list", "-n", "4", "b"][..], &["run", "-n", "4", "--", "- a list", "b"][..]),
+        (&["run", "--temp is what?"], &["run", "--", "--temp is what?"]),
+        (&["score", "-5 degrees", "--", "-x"], &["score", "--", "-5 degrees", "-x"]),
+        (&["run", "-pHello there"], &["run", "-pHello there"]),
+        (&["run", "--prompt=a b"], &["run", "--prompt=a b"]),
+        (&["run", "-p", "- a"], &["run", "-p", "- a"]),
+        (&["bench", "- a"], &["bench", "- a"]),
+    ] {
+        let found = translated(&[&["minfer"], words].concat()).unwrap();
+        assert_eq!(found[1..], *expected, "{words:?}");
     }
 }
 

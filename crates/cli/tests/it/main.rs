@@ -3,6 +3,7 @@
 mod answer;
 mod chat;
 mod command_line;
+mod elsewhere;
 mod fetch;
 mod files;
 mod measure;

@@ -109,6 +109,16 @@ fn an_interrupt_at_the_prompt_tells_the_way_out_before_it_is_one() {
 }
 
 #[test]
+fn a_missing_prompt_at_a_terminal_leads_to_chat() {
+    let shell = Shell::new();
+    let model = tiny(&shell);
+    let mut run = Terminal::start(&shell, &["run", "-m", &model]);
+    run.wait("error: no text: give it as PROMPT");
+    run.wait("`minfer chat`");
+    assert_eq!(run.status(), Some(2));
+}
+
+#[test]
 fn two_quick_interrupts_of_an_answer_leave_the_conversation() {
     let (shell, model) = (Shell::new(), smollm2());
     let arguments = ["chat", "-m", &model, "--ignore-eos", "-n", "2000", "-sys", "Be brief."];

@@ -96,6 +96,8 @@ fn a_file_without_a_template_is_told() {
     assert_eq!(hint.lines().count(), 1, "{hint}");
     assert!(hint.contains("no chat template") && hint.contains("--raw"), "{hint}");
     assert_eq!(run(&shell, &["-n", "1", "--raw", "hi"]).stderr, "");
+    let talk = shell.feed(&["chat", "-m", "m.gguf"], "/exit\n").stderr;
+    assert!(talk.contains("no chat template") && talk.contains("`minfer run --raw`"), "{talk}");
 }
 
 /// Runs with standard output and standard error in one file.

@@ -37,6 +37,11 @@ flags! { TASK_ROWS:
         "Tokens to write, parted by commas; 0 for none").short('n');
     BENCH_DEPTH = Flag::new("n-depth", BENCH, Kind::Text("LIST"), "0",
         "Positions that are there before, parted by commas").short('d');
+    BENCH_BOTH = Flag::new("prompt-gen", BENCH, Kind::List("P,N"), "",
+        "Measure a prompt and a generation as one, such as 512,128; may be repeated")
+        .dashed(&["pg"]);
+    THREADS_LIST = Flag::new("threads-list", BENCH, Kind::Text("LIST"), "",
+        "Numbers of threads to measure with, parted by commas; -t 1,2 is as good");
     REPETITIONS = Flag::new("repetitions", BENCH, Kind::Integer(1, 1000), "5",
         "Measurements of each test, after one warm-up").short('r');
     OUTPUT_FORMAT = Flag::new("output", BENCH, Kind::Choice(&["md", "csv", "json", "jsonl"]), "md",
@@ -50,6 +55,8 @@ flags! { TASK_ROWS:
         "Formats of the weights: f32 f16 bf16 q4_0 q4_1 q5_0 q8_0 q4_k_m q6_k").short('q');
     OUT_FILE = Flag::new("out", SYNTH, Kind::Path("FILE"), "",
         "Where to write; else SHAPE-MIX.gguf").short('o');
+    FORCE = Flag::new("force", SYNTH, Kind::Switch("no-force"), "false",
+        "Write over a file that is there");
     TOKENIZER_FROM = Flag::new("tokenizer-from", SYNTH, Kind::Path("FILE"), "",
         "Take the vocabulary from this GGUF file; else a vocabulary of bytes is made");
     LAYERS = Flag::new("layers", SYNTH, Kind::Integer(0, 1024), "0",
