@@ -27,6 +27,47 @@ fn repositories_are_read_in_every_spelling() {
 }
 
 #[test]
+fn files_of_the_catalog_are_known_by_their_names() {
+    for (path, name) in [
+        ("a/SmolLM2-135M-Instruct.Q4_1.gguf", Some("smollm2")),
+        ("gemma-3-1b-it-Q4_K_M.gguf", Some("gemma3-1b")),
+        ("qwen2.5-0.5b-instruct-q4_k_m.gguf", Some("qwen2.5-0.5b")),
+        ("gemma-3-270m-q4_k_m.gguf", Some("gemma3-270m")),
+        ("Qwen3-0.6B-Q4_K_M.gguf", None),
+        ("model.gguf", None),
+        ("..", None),
+    ] {
+        let found = catalog::of_file(Path::new(path)).map(|entry| entry.name);
+        assert_eq!(found, name, "{path}");
+    }
+}
+
+#[test]
+fn words_look_like_models_or_like_text() {
+    use super::misplaced::Likeness::{Model, Perhaps, Text};
+    for (word, expected) in [
+        ("smollm2", Model),
+        ("LLAMA3.2-1B", Model),
+        ("none.GGUF", Model),
+        ("user/repo-GGUF", Model),
+        ("user/repo:q8_0", Model),
+        ("hf.co/user/repo", Model),
+        ("What is in one.gguf", Text),
+        ("llama3.1", Perhaps),
+        ("mistral-7b", Perhaps),
+        ("phi:latest", Perhaps),
+        ("and/or", Text),
+        ("https://example.com/a", Text),
+        ("Warning:", Text),
+        ("v-b", Text),
+        ("e.g.", Text),
+        ("", Text),
+    ] {
+        assert_eq!(super::misplaced::likeness(word), expected, "{word}");
+    }
+}
+
+#[test]
 fn kinds_of_references_are_told_apart() {
     assert!(matches!(Reference::parse("./x"), Ok(Reference::Path(_))));
     assert!(matches!(Reference::parse("x.GGUF"), Ok(Reference::Path(_))));
