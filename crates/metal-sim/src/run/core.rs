@@ -9,6 +9,7 @@
 )]
 
 use std::cell::{Cell, UnsafeCell};
+use std::ffi::c_char;
 use std::io;
 use std::ptr;
 
@@ -24,29 +25,49 @@ pub const THREADS: usize = 1024;
 /// Simdgroups of a threadgroup, at most.
 pub const SIMDGROUPS: usize = THREADS / abi::LANES;
 
-/// Where a thread waits.
+/// Where a thread waits. Few wide fields: they are written and compared at every collective.
 #[derive(Clone, Copy)]
 pub struct Wait {
-    /// Of [`abi::rendezvous`].
-    pub kind: u32,
-    /// Of `mem_flags`.
-    pub flags: u32,
-    /// The call.
-    pub site: abi::Site,
+    file: *const c_char,
+    /// Line and column.
+    place: u64,
+    /// Kind of rendezvous and `mem_flags`.
+    what: u64,
 }
 
 impl Wait {
     /// Nowhere.
-    pub const NONE: Wait =
-        Wait { kind: 0, flags: 0, site: abi::Site { file: ptr::null(), line: 0, column: 0 } };
+    pub const NONE: Wait = Wait { file: ptr::null(), place: 0, what: 0 };
 
-    /// Whether both are the same call. Files of one library differ in their first bytes or are one
-    /// string, so lines and columns decide nearly always.
+    /// At a call of this kind, of [`abi::rendezvous`].
+    #[inline(always)]
+    pub fn new(kind: u32, flags: u32, site: abi::Site) -> Wait {
+        let place = u64::from(site.line) << 32 | u64::from(site.column);
+        Wait { file: site.file, place, what: u64::from(kind) << 32 | u64::from(flags) }
+    }
+
+    /// Whether both are the same call. Lines and columns of two files rarely agree, and two calls
+    /// of one kind even less, so that names of files are not compared.
+    #[inline(always)]
     pub fn same(&self, other: &Wait) -> bool {
-        self.site.line == other.site.line
-            && self.site.column == other.site.column
-            && self.kind == other.kind
-            && self.flags == other.flags
+        self.place == other.place && self.what == other.what
+    }
+
+    /// Of [`abi::rendezvous`].
+    #[inline(always)]
+    pub fn kind(&self) -> u32 {
+        (self.what >> 32) as u32
+    }
+
+    /// Of `mem_flags`.
+    #[inline(always)]
+    pub fn flags(&self) -> u32 {
+        self.what as u32
+    }
+
+    /// The call.
+    pub fn site(&self) -> abi::Site {
+        abi::Site { file: self.file, line: (self.place >> 32) as u32, column: self.place as u32 }
     }
 }
 
@@ -70,8 +91,9 @@ pub struct Simdgroup {
     pub order: [Cell<u8>; abi::LANES],
     /// Can go on.
     pub ready: Cell<u32>,
-    /// Wait at a collective.
+    /// Wait at a collective, and how many they are.
     pub gathered: Cell<u32>,
+    pub arrived: Cell<u32>,
     /// Wait at a threadgroup barrier.
     pub stopped: Cell<u32>,
     /// Lanes that have not returned.
@@ -166,16 +188,19 @@ impl Core {
     }
 
     /// A thread by its index; an index past the end counts round.
+    #[inline(always)]
     pub fn thread(&self, index: usize) -> &Thread {
         &self.threads[index % THREADS]
     }
 
     /// The simdgroup of a thread.
+    #[inline(always)]
     pub fn simdgroup_of(&self, thread: usize) -> &Simdgroup {
         &self.simdgroups[thread / abi::LANES % SIMDGROUPS]
     }
 
     /// The kernel's side of a simdgroup.
+    #[inline(always)]
     pub fn shared(&self, simdgroup: usize) -> *mut abi::Simdgroup {
         self.shared.get().cast::<abi::Simdgroup>().wrapping_add(simdgroup % SIMDGROUPS)
     }
@@ -186,6 +211,7 @@ impl Core {
     }
 
     /// Tells the library which thread goes on.
+    #[inline(always)]
     pub fn announce(&self, thread: usize) {
         self.current.set(thread);
         let current = abi::Current {
@@ -206,6 +232,7 @@ impl Core {
 
     /// Parks the running thread; goes on with the next ready lane of its simdgroup, else with the
     /// scheduler.
+    #[inline(always)]
     pub fn park(&self, thread: usize) {
         let target = self.next(thread);
         // SAFETY: the target was parked by this function, is fresh, or is the scheduler.
@@ -221,6 +248,7 @@ impl Core {
     }
 
     /// Whom to go on with when this thread stops.
+    #[inline(always)]
     pub fn next(&self, thread: usize) -> *mut u8 {
         let simdgroup = self.simdgroup_of(thread);
         let ready = simdgroup.ready.get();
@@ -263,6 +291,7 @@ impl Simdgroup {
             order: [const { Cell::new(0) }; abi::LANES],
             ready: Cell::new(0),
             gathered: Cell::new(0),
+            arrived: Cell::new(0),
             stopped: Cell::new(0),
             alive: Cell::new(0),
             full: Cell::new(0),

@@ -117,8 +117,10 @@ fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
 
 /// Has the fiber go on in [`land`], on what is left of its stack.
 fn divert(core: &Core, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the system passes a valid structure, and these signals carry an address.
-    let address = unsafe { (*info).si_addr() } as usize;
+    // SAFETY: the system passes a valid structure.
+    let info = unsafe { &*info };
+    // SAFETY: these signals carry an address.
+    let address = unsafe { info.si_addr() } as usize;
     // SAFETY: the system passes the interrupted thread's registers.
     let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
     let (pc, stack) = registers(context);

@@ -29,6 +29,7 @@ pub fn install(core: *const Core) {
 }
 
 /// The core of this system thread.
+#[inline(always)]
 pub fn core() -> Option<&'static Core> {
     // SAFETY: who installs a core takes it away again before it goes.
     unsafe { CORE.get().as_ref() }
@@ -41,7 +42,7 @@ fn running() -> Option<&'static Core> {
 
 extern "C" fn sync(kind: u32, flags: u32, site: abi::Site) {
     if let Some(core) = core() {
-        sync::arrive(core, Wait { kind, flags, site });
+        sync::arrive(core, Wait::new(kind, flags, site));
     }
 }
 

@@ -138,6 +138,7 @@ fn muster(core: &Core, index: usize, lanes: usize, random: Option<&mut Random>) 
     }
     simdgroup.ready.set(full);
     simdgroup.gathered.set(0);
+    simdgroup.arrived.set(0);
     simdgroup.stopped.set(0);
     simdgroup.alive.set(lanes as u32);
     simdgroup.full.set(full);

@@ -22,10 +22,12 @@ fn name(kind: u32) -> &'static str {
 
 /// How reports call a call.
 fn describe(wait: &Wait) -> String {
-    format!("{} (line {}:{})", name(wait.kind), wait.site.line, wait.site.column)
+    let site = wait.site();
+    format!("{} (line {}:{})", name(wait.kind()), site.line, site.column)
 }
 
 /// The running thread has come to a rendezvous; returns when it may go on.
+#[inline(always)]
 pub fn arrive(core: &Core, wait: Wait) {
     let thread = core.current.get();
     core.thread(thread).wait.set(wait);
@@ -34,7 +36,7 @@ pub fn arrive(core: &Core, wait: Wait) {
         hang(core);
     }
     core.steps.set(steps - 1);
-    if wait.kind == rendezvous::THREADGROUP_BARRIER {
+    if wait.kind() == rendezvous::THREADGROUP_BARRIER {
         stop_at_barrier(core, thread, &wait);
     } else {
         gather(core, thread, &wait);
@@ -50,7 +52,7 @@ pub fn hang(core: &Core) -> ! {
     let steps = core.dispatch().map_or(0, |dispatch| dispatch.steps);
     let wait = core.thread(core.current.get()).wait.get();
     let text = format!("the threadgroup has not ended after {steps} accesses and collectives");
-    core.fail(Kind::Hang, Spot::of(wait.site), text)
+    core.fail(Kind::Hang, Spot::of(wait.site()), text)
 }
 
 fn stop_at_barrier(core: &Core, thread: usize, wait: &Wait) {
@@ -73,20 +75,23 @@ fn other_barrier(core: &Core, wait: &Wait) -> ! {
     let other = describe(&core.barrier.get());
     let here = describe(wait);
     let text = format!("waits at {here} while thread {first} waits at {other}");
-    core.fail(Kind::BarrierDivergence, Spot::of(wait.site), text)
+    core.fail(Kind::BarrierDivergence, Spot::of(wait.site()), text)
 }
 
+#[inline(always)]
 fn gather(core: &Core, thread: usize, wait: &Wait) {
     let simdgroup = core.simdgroup_of(thread);
     let me = core.thread(thread);
-    let gathered = simdgroup.gathered.get();
-    if gathered == 0 {
+    let arrived = simdgroup.arrived.get();
+    if arrived == 0 {
         simdgroup.wait.set(*wait);
         simdgroup.uniform.set(me.uniform.get());
     } else if !wait.same(&simdgroup.wait.get()) || simdgroup.uniform.get() != me.uniform.get() {
         disagree(core, thread, wait);
     }
-    if gathered.count_ones() + 1 < simdgroup.alive.get() {
+    let gathered = simdgroup.gathered.get();
+    if arrived + 1 < simdgroup.alive.get() {
+        simdgroup.arrived.set(arrived + 1);
         simdgroup.gathered.set(gathered | 1 << me.turn.get());
         core.park(thread);
         return;
@@ -99,10 +104,11 @@ fn gather(core: &Core, thread: usize, wait: &Wait) {
     }
     shared.mask[(shared.sequence & 1) as usize] = shared.present;
     shared.sequence = shared.sequence.wrapping_add(1);
-    if wait.kind == rendezvous::SIMDGROUP_BARRIER {
-        advance(&simdgroup.epochs, wait.flags);
+    if wait.kind() == rendezvous::SIMDGROUP_BARRIER {
+        advance(&simdgroup.epochs, wait.flags());
     }
     simdgroup.gathered.set(0);
+    simdgroup.arrived.set(0);
     simdgroup.ready.set(gathered);
 }
 
@@ -127,15 +133,15 @@ fn disagree(core: &Core, thread: usize, wait: &Wait) -> ! {
         let (here, there) = (describe(wait), describe(&other));
         format!("lane {lane} is at a {here} while another lane of its simdgroup waits at a {there}")
     };
-    core.fail(Kind::SimdDivergence, Spot::of(wait.site), text)
+    core.fail(Kind::SimdDivergence, Spot::of(wait.site()), text)
 }
 
 #[cold]
 fn incomplete(core: &Core, thread: usize, wait: &Wait, present: u32) -> ! {
     let full = core.simdgroup_of(thread).full.get();
-    let what = name(wait.kind);
+    let what = name(wait.kind());
     let text = format!("a {what} with lanes {present:08x} of {full:08x}: the others have returned");
-    core.fail(Kind::SimdDivergence, Spot::of(wait.site), text)
+    core.fail(Kind::SimdDivergence, Spot::of(wait.site()), text)
 }
 
 /// Where a fresh fiber begins: the kernel, then its end.
@@ -163,7 +169,7 @@ fn finish(core: &Core, thread: usize) -> ! {
         let wait = simdgroup.wait.get();
         let there = describe(&wait);
         let text = format!("returned while the other lanes of its simdgroup wait at a {there}");
-        core.fail(Kind::SimdDivergence, Spot::of(wait.site), text);
+        core.fail(Kind::SimdDivergence, Spot::of(wait.site()), text);
     }
     if core.killed.get() {
         core.kill();
@@ -185,11 +191,11 @@ pub fn release(core: &Core) {
              for one thread {gone}",
             count - alive
         );
-        core.report(Kind::BarrierDivergence, first, Spot::of(wait.site), text);
+        core.report(Kind::BarrierDivergence, first, Spot::of(wait.site()), text);
         core.killed.set(true);
         return;
     }
-    advance(&core.epochs, wait.flags);
+    advance(&core.epochs, wait.flags());
     core.waiting.set(0);
     for simdgroup in core.simdgroups.iter().take(count.div_ceil(32) as usize) {
         simdgroup.ready.set(simdgroup.stopped.get());
@@ -212,7 +218,7 @@ pub fn stuck(core: &Core) {
             "waits at a {here} that {reached} of {alive} lanes reach; the others wait at a {}",
             describe(&core.barrier.get())
         );
-        core.report(Kind::SimdDivergence, thread, Spot::of(wait.site), text);
+        core.report(Kind::SimdDivergence, thread, Spot::of(wait.site()), text);
         return;
     }
 }
