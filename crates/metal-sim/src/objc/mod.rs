@@ -46,6 +46,7 @@ static CLASSES: &[&Class] = &[
     &metal::BLIT_ENCODER,
     &metal::BUFFER,
     &metal::COMMAND_BUFFER,
+    &metal::COMMAND_BUFFER_DESCRIPTOR,
     &metal::COMPILE_OPTIONS,
     &metal::COMPUTE_ENCODER,
     &metal::CONSTANT_VALUES,

@@ -1,8 +1,8 @@
 //! Objects: a counted handle on a body.
 //!
-//! The header of an object is never freed (32 bytes), so a message to a released object is seen
-//! and reported. Bodies refer to each other directly; what an encoded command needs lives until
-//! the command has run, whatever happens to the handles.
+//! The header of an object is never freed (some fifty bytes), so a message to a released object is
+//! seen and reported. Bodies refer to each other directly; what an encoded command needs lives
+//! until the command has run, whatever happens to the handles.
 
 use super::abi::Sel;
 use super::class::{AnyBody, Class, Methods};
@@ -85,6 +85,11 @@ impl Id {
             report(Rule::Argument, format!("{what}: expected a {wanted}, found a {found}"));
         }
         found
+    }
+
+    /// The body, if it is alive and of this class; nothing is reported.
+    pub(super) fn peek<T: Body>(self) -> Option<Arc<T>> {
+        self.object()?.body()?.downcast::<T>().ok()
     }
 
     /// The body of a message's receiver, whose class the look-up has checked.

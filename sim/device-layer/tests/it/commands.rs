@@ -8,8 +8,8 @@ use block2::RcBlock;
 use metal_sim::objc::{Rule, Settings};
 use objc2::runtime::ProtocolObject;
 use objc2_metal::{
-    MTLBarrierScope, MTLCommandBuffer, MTLCommandBufferStatus, MTLCommandQueue as _,
-    MTLComputeCommandEncoder as _, MTLDevice as _, MTLSharedEvent as _,
+    MTLBarrierScope, MTLCommandBuffer, MTLCommandBufferDescriptor, MTLCommandBufferStatus,
+    MTLCommandQueue as _, MTLComputeCommandEncoder as _, MTLDevice as _, MTLSharedEvent as _,
 };
 use std::ptr::NonNull;
 use std::sync::mpsc::channel;
@@ -61,6 +61,47 @@ fn a_handler_gets_its_command_buffer_on_another_thread() {
         let (same, status, thread) = receive.try_recv().unwrap();
         assert!(same && status == MTLCommandBufferStatus::Completed);
         assert_ne!(thread, std::thread::current().id());
+    });
+}
+
+#[test]
+fn a_handler_that_panics_keeps_nobody_waiting() {
+    test(Settings::default(), || {
+        let device = device();
+        let queue = device.newCommandQueue().unwrap();
+        let (first, second) = (queue.commandBuffer().unwrap(), queue.commandBuffer().unwrap());
+        let handler = RcBlock::new(|_: NonNull<ProtocolObject<dyn MTLCommandBuffer>>| {
+            std::panic::resume_unwind(Box::new("on purpose"));
+        });
+        // SAFETY: the handler captures nothing.
+        unsafe { first.addCompletedHandler(RcBlock::as_ptr(&handler)) };
+        finish(&first).unwrap();
+        expect_misuse(Rule::CommandBuffer, "a handler of a command buffer panicked");
+        finish(&second).unwrap();
+    });
+}
+
+#[test]
+fn a_buffer_that_nobody_retains_must_outlive_its_commands() {
+    test(Settings::default(), || {
+        let device = device();
+        let queue = device.newCommandQueue().unwrap();
+        let increment = pipeline(&device, "increment");
+        for retains in [true, false] {
+            let descriptor = MTLCommandBufferDescriptor::new();
+            descriptor.setRetainedReferences(retains);
+            let commands = queue.commandBufferWithDescriptor(&descriptor).unwrap();
+            let y = floats(&device, &[0.0; 32]);
+            encode(&commands, |encoder| {
+                bind(encoder, &y, 0, 0);
+                dispatch(encoder, &increment, 32);
+            });
+            drop(y);
+            finish(&commands).unwrap();
+            if !retains {
+                expect_misuse(Rule::Ownership, "a buffer of 128 bytes was released before");
+            }
+        }
     });
 }
 

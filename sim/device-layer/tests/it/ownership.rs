@@ -74,6 +74,19 @@ fn messages_are_checked_against_their_methods() {
 }
 
 #[test]
+fn strings_are_equal_by_their_text() {
+    test(Settings::default(), || {
+        let [a, b, c] = ["näme", "näme", "name"].map(NSString::from_str);
+        assert_eq!(a, b);
+        assert_ne!(a, c);
+        assert_eq!((a.length(), a.len()), (4, 5));
+        // SAFETY: the method's signature.
+        let same: bool = unsafe { msg_send![&*a, isEqual: &*device()] };
+        assert!(!same);
+    });
+}
+
+#[test]
 fn an_object_of_another_class_is_no_argument() {
     test(Settings::default(), || {
         let device = device();

@@ -2,8 +2,9 @@
 
 use crate::objc::abi::Sel;
 use crate::objc::class::{Class, Methods, class, methods};
-use crate::objc::object::{Body, Id};
+use crate::objc::object::{Body, Id, Strong};
 use std::ffi::{c_char, c_void};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, OnceLock};
 
 class!(NS_STRING, NS_STRING_META, "NSString", Some(|| Arc::<Text>::default()), declare);
@@ -26,6 +27,10 @@ impl Text {
     /// The text of a string argument; none for nil.
     pub(in crate::objc) fn of(id: Id, what: &str) -> Option<String> {
         id.get::<Self>(what).map(|text| text.as_str().to_owned())
+    }
+
+    fn equals(&self, other: Id) -> u8 {
+        u8::from(other.peek::<Self>().is_some_and(|other| other.as_str() == self.as_str()))
     }
 
     fn with_nul(&self) -> &str {
@@ -63,17 +68,25 @@ fn declare(table: &mut Methods) {
         }
         object
     }
+    // What cannot change is its own copy.
+    extern "C-unwind" fn copy(object: Id, _: Sel) -> Id {
+        Strong::retain(object).give()
+    }
     let function: extern "C-unwind" fn(Id, Sel, *const c_void, usize, i32) -> Id = with_bytes;
     table.add(c"initWithBytes:length:encoding:", function);
+    table.add(c"copy", copy as extern "C-unwind" fn(Id, Sel) -> Id);
     methods! { table, Text;
         c"UTF8String" = |text| -> *const c_char { text.with_nul().as_ptr().cast() }
         c"length" = |text| -> usize { text.as_str().encode_utf16().count() }
         c"lengthOfBytesUsingEncoding:" = |text, encoding: i32| -> usize {
             if ENCODINGS.contains(&encoding) { text.as_str().len() } else { 0 }
         }
-        c"isEqualToString:" = |text, other: Id| -> u8 {
-            let other = other.get::<Text>("isEqualToString:");
-            u8::from(other.is_some_and(|other| other.as_str() == text.as_str()))
+        c"isEqualToString:" = |text, other: Id| -> u8 { text.equals(other) }
+        c"isEqual:" = |text, other: Id| -> u8 { text.equals(other) }
+        c"hash" = |text| -> usize {
+            let mut hasher = DefaultHasher::new();
+            text.as_str().hash(&mut hasher);
+            hasher.finish() as usize
         }
     }
 }

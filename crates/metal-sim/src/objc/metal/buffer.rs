@@ -3,13 +3,14 @@
 use super::device::Device;
 use super::label::{Label, labelled};
 use crate::Memory;
+use crate::objc::abi::Range;
 use crate::objc::block::Block;
 use crate::objc::class::{Class, Methods, class, methods};
 use crate::objc::object::{Body, Id, Strong};
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 class!(BUFFER, BUFFER_META, "MetalSimBuffer", None, declare);
 
@@ -41,6 +42,8 @@ pub(super) struct Buffer {
     pub(super) storage: Storage,
     pub(super) options: usize,
     pub(super) label: Label,
+    /// The program has let go of it.
+    pub(super) released: AtomicBool,
     /// Of memory that the program gave: told when the device no longer needs it.
     pub(super) deallocator: Option<Block>,
 }
@@ -60,6 +63,10 @@ impl Buffer {
 impl Body for Buffer {
     fn class() -> &'static Class {
         &BUFFER
+    }
+
+    fn released(&self) {
+        self.released.store(true, Ordering::Relaxed);
     }
 }
 
@@ -87,6 +94,9 @@ fn declare(table: &mut Methods) {
         c"gpuAddress" = |buffer| -> u64 { buffer.memory.ptr().addr() as u64 }
         c"storageMode" = |buffer| -> usize { buffer.storage as usize }
         c"resourceOptions" = |buffer| -> usize { buffer.options }
+        // MTLPurgeableStateNonVolatile, whatever is asked for.
+        c"setPurgeableState:" = |_buffer, _state: usize| -> usize { 2 }
+        c"didModifyRange:" = |_buffer, _range: Range| {}
         c"device" = |buffer| -> Id { Strong::of(Arc::clone(&buffer.device)).autorelease() }
     }
 }

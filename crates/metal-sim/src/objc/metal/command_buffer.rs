@@ -1,6 +1,7 @@
 //! `MTLCommandBuffer`: what encoders recorded, run once.
 
 use super::blit::BlitEncoder;
+use super::buffer::Buffer;
 use super::compute::ComputeEncoder;
 use super::event::Event;
 use super::execute::{self, Operation};
@@ -13,6 +14,7 @@ use crate::objc::class::{Class, Methods, class, methods};
 use crate::objc::foundation::Failure;
 use crate::objc::object::{Body, Id, Strong};
 use crate::objc::reports::{Rule, report};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -34,6 +36,7 @@ enum Status {
 pub(super) struct CommandBuffer {
     pub(super) queue: Arc<Queue>,
     label: Label,
+    retains: bool,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -82,7 +85,7 @@ impl Drop for CommandBuffer {
 }
 
 impl CommandBuffer {
-    pub(super) fn new(queue: Arc<Queue>) -> Self {
+    pub(super) fn new(queue: Arc<Queue>, retains: bool) -> Self {
         let state = State {
             status: Status::NotEnqueued,
             encoding: false,
@@ -95,7 +98,7 @@ impl CommandBuffer {
             end: 0.0,
         };
         let (label, state, changed) = (Label::default(), Mutex::new(state), Condvar::new());
-        Self { queue, label, state, changed }
+        Self { queue, label, retains, state, changed }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -179,8 +182,10 @@ impl CommandBuffer {
             (std::mem::take(&mut state.operations), std::mem::take(&mut state.scheduled))
         };
         self.changed.notify_all();
-        scheduled.iter().for_each(|block| block.call(object));
-        let failure = execute::run(operations, &self.queue.device).err();
+        call_all(&scheduled, object);
+        let ran = catch_unwind(AssertUnwindSafe(|| execute::run(&operations, &self.queue.device)));
+        let failure = ran.unwrap_or_else(|panic| Err(execute::panicked(&*panic))).err();
+        self.check_references(&operations);
         let mut state = self.lock();
         state.end = now();
         state.failure = failure;
@@ -195,9 +200,21 @@ impl CommandBuffer {
             std::mem::take(&mut state.completed)
         };
         self.queue.open.fetch_sub(1, Ordering::Relaxed);
-        handlers.iter().for_each(|block| block.call(object));
+        call_all(&handlers, object);
         self.lock().finished = true;
         self.changed.notify_all();
+    }
+
+    /// Buffers that the program let go of before the end, where it said that it keeps them.
+    fn check_references(&self, operations: &[Operation]) {
+        let gone = |buffer: &&Buffer| buffer.released.load(Ordering::Relaxed);
+        let used = || operations.iter().flat_map(Operation::buffers).find(gone);
+        if let Some(buffer) = (!self.retains).then(used).flatten() {
+            let (what, name) = (buffer.describe(), self.describe());
+            let text =
+                format!("{what} was released before {name}, which does not retain it, ended");
+            report(Rule::Ownership, text);
+        }
     }
 
     fn wait(&self, call: &str, done: impl Fn(&State) -> bool) {
@@ -223,6 +240,16 @@ impl CommandBuffer {
     }
 }
 
+/// Calls handlers, one after the other. A panic in one must not end the queue's thread, for which
+/// others wait.
+fn call_all(handlers: &[Block], object: Id) {
+    for handler in handlers {
+        if catch_unwind(AssertUnwindSafe(|| handler.call(object))).is_err() {
+            report(Rule::CommandBuffer, "a handler of a command buffer panicked");
+        }
+    }
+}
+
 fn declare(table: &mut Methods) {
     extern "C-unwind" fn commit(object: Id, _: Sel) {
         object.receiver::<CommandBuffer>().commit(object);
@@ -233,7 +260,7 @@ fn declare(table: &mut Methods) {
     methods! { table, CommandBuffer;
         c"device" = |buffer| -> Id { Strong::of(Arc::clone(&buffer.queue.device)).autorelease() }
         c"commandQueue" = |buffer| -> Id { Strong::of(Arc::clone(&buffer.queue)).autorelease() }
-        c"retainedReferences" = |_buffer| -> u8 { 1 }
+        c"retainedReferences" = |buffer| -> u8 { u8::from(buffer.retains) }
         c"status" = |buffer| -> usize { buffer.lock().status as usize }
         c"error" = |buffer| -> Id {
             let failure = buffer.lock().failure.clone();

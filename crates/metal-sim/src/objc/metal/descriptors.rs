@@ -4,7 +4,7 @@ use super::label::{Label, labelled};
 use super::library::Function;
 use crate::objc::class::{Class, Methods, class, methods};
 use crate::objc::object::{Body, Id};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 class!(
@@ -13,6 +13,13 @@ class!(
     "MTLCompileOptions",
     Some(|| Arc::new(CompileOptions)),
     declare_options
+);
+class!(
+    COMMAND_BUFFER_DESCRIPTOR,
+    COMMAND_BUFFER_DESCRIPTOR_META,
+    "MTLCommandBufferDescriptor",
+    Some(|| Arc::<CommandBufferDescriptor>::default()),
+    declare_command_buffer
 );
 class!(
     PIPELINE_DESCRIPTOR,
@@ -86,6 +93,34 @@ fn declare_pipeline(table: &mut Methods) {
             descriptor.max_threads.store(count, Ordering::Relaxed);
         }
         c"setThreadGroupSizeIsMultipleOfThreadExecutionWidth:" = |_descriptor, _multiple: u8| {}
+    }
+}
+
+/// How a command buffer is to be made.
+#[derive(Default)]
+pub(super) struct CommandBufferDescriptor {
+    unretained: AtomicBool,
+}
+
+impl CommandBufferDescriptor {
+    pub(super) fn retains(&self) -> bool {
+        !self.unretained.load(Ordering::Relaxed)
+    }
+}
+
+impl Body for CommandBufferDescriptor {
+    fn class() -> &'static Class {
+        &COMMAND_BUFFER_DESCRIPTOR
+    }
+}
+
+fn declare_command_buffer(table: &mut Methods) {
+    methods! { table, CommandBufferDescriptor;
+        c"retainedReferences" = |descriptor| -> u8 { u8::from(descriptor.retains()) }
+        c"setRetainedReferences:" = |descriptor, retains: u8| {
+            descriptor.unretained.store(retains == 0, Ordering::Relaxed);
+        }
+        c"setErrorOptions:" = |_descriptor, _options: usize| {}
     }
 }
 

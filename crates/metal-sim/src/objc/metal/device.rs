@@ -100,8 +100,9 @@ impl Device {
             memory.poison();
         }
         self.allocated.fetch_add(length, Ordering::Relaxed);
-        let (device, label) = (self, Label::default());
-        Strong::new(Buffer { device, memory, storage, options, label, deallocator }).give()
+        let (device, label, released) = (self, Label::default(), AtomicBool::new(false));
+        let buffer = Buffer { device, memory, storage, options, label, released, deallocator };
+        Strong::new(buffer).give()
     }
 
     fn copy(self: Arc<Self>, bytes: *const c_void, length: usize, options: usize) -> Id {

@@ -7,6 +7,7 @@ use crate::objc::faults::{self, Fault};
 use crate::objc::foundation::{Domain, Failure};
 use crate::objc::settings;
 use crate::{Launch, Outcome, Simulator};
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -64,8 +65,15 @@ fn failure(code: Code, text: impl Into<String>) -> Failure {
     Failure { domain: Domain::CommandBuffer, code: code as isize, text: text.into() }
 }
 
+/// What the panic of a run comes to.
+pub(super) fn panicked(payload: &dyn Any) -> Failure {
+    let text = payload.downcast_ref::<String>().map_or("no text", String::as_str);
+    let text = payload.downcast_ref::<&str>().copied().unwrap_or(text);
+    failure(Code::Internal, format!("the simulator panicked: {text}"))
+}
+
 /// Runs all, up to the first failure.
-pub(super) fn run(operations: Vec<Operation>, device: &Device) -> Result<(), Failure> {
+pub(super) fn run(operations: &[Operation], device: &Device) -> Result<(), Failure> {
     if faults::strikes(Fault::DeviceLost) {
         device.lost.store(true, Ordering::Relaxed);
     }
@@ -79,11 +87,21 @@ pub(super) fn run(operations: Vec<Operation>, device: &Device) -> Result<(), Fai
         faults::hang();
         return Err(failure(Code::Timeout, "a hang was injected, and released now"));
     }
-    operations.into_iter().try_for_each(|operation| operation.run(device))
+    operations.iter().try_for_each(|operation| operation.run(device))
 }
 
 impl Operation {
-    fn run(self, device: &Device) -> Result<(), Failure> {
+    /// The buffers it uses.
+    pub(super) fn buffers(&self) -> Vec<&Buffer> {
+        match self {
+            Self::Compute(pass) => pass.buffers.iter().map(|buffer| &**buffer).collect(),
+            Self::Copy { source, target } => vec![&source.buffer, &target.buffer],
+            Self::Fill { target, .. } => vec![&target.buffer],
+            Self::Signal(..) | Self::Wait(..) => Vec::new(),
+        }
+    }
+
+    fn run(&self, device: &Device) -> Result<(), Failure> {
         match self {
             Self::Compute(pass) => pass.run(device),
             Self::Copy { source, target } => {
@@ -91,17 +109,17 @@ impl Operation {
                 Ok(())
             }
             Self::Fill { target, value } => {
-                target.buffer.memory.write(target.offset, &vec![value; target.length]);
+                target.buffer.memory.write(target.offset, &vec![*value; target.length]);
                 Ok(())
             }
             Self::Signal(event, value) => {
-                event.signal(value);
+                event.signal(*value);
                 Ok(())
             }
             Self::Wait(event, value) => {
                 let timeout = device.settings.timeout;
                 let text = || format!("no event of value {value} within {timeout:?}");
-                let in_time = event.wait(value, timeout);
+                let in_time = event.wait(*value, timeout);
                 in_time.then_some(()).ok_or_else(|| failure(Code::Timeout, text()))
             }
         }
@@ -109,7 +127,7 @@ impl Operation {
 }
 
 impl Pass {
-    fn run(self, device: &Device) -> Result<(), Failure> {
+    fn run(&self, device: &Device) -> Result<(), Failure> {
         let settings = &device.settings;
         let (workers, seed) = (settings.workers, settings.seed);
         let simulator = Simulator { workers, seed, ..Simulator::new(settings.profile) };

@@ -21,7 +21,9 @@ pub(super) use command_buffer::COMMAND_BUFFER;
 pub(super) use compute::COMPUTE_ENCODER;
 pub use compute::metal_sim_bind_length;
 pub(super) use constants::CONSTANT_VALUES;
-pub(super) use descriptors::{COMPILE_OPTIONS, PIPELINE_DESCRIPTOR, RESIDENCY_SET_DESCRIPTOR};
+pub(super) use descriptors::{
+    COMMAND_BUFFER_DESCRIPTOR, COMPILE_OPTIONS, PIPELINE_DESCRIPTOR, RESIDENCY_SET_DESCRIPTOR,
+};
 pub(super) use device::DEVICE;
 pub(super) use event::EVENT;
 pub(super) use library::{FUNCTION, LIBRARY};

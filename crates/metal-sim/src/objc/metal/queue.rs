@@ -2,6 +2,7 @@
 //! that calls their handlers.
 
 use super::command_buffer::CommandBuffer;
+use super::descriptors::CommandBufferDescriptor;
 use super::device::Device;
 use super::label::{Label, labelled};
 use super::residency::ResidencySet;
@@ -61,7 +62,8 @@ impl Queue {
         }
     }
 
-    fn command_buffer(self: &Arc<Self>) -> Id {
+    /// A new command buffer, which keeps what it uses unless the program says that it does.
+    fn command_buffer(self: &Arc<Self>, retains: bool) -> Id {
         if self.open.fetch_add(1, Ordering::Relaxed) >= self.most {
             let text = format!(
                 "command buffer {} of a queue for {}: Metal waits here until one completes",
@@ -70,7 +72,7 @@ impl Queue {
             );
             report(Rule::CommandBuffer, text);
         }
-        Strong::new(CommandBuffer::new(Arc::clone(self))).autorelease()
+        Strong::new(CommandBuffer::new(Arc::clone(self), retains)).autorelease()
     }
 }
 
@@ -93,8 +95,12 @@ fn declare(table: &mut Methods) {
     labelled!(table, Queue);
     methods! { table, Queue;
         c"device" = |queue| -> Id { Strong::of(Arc::clone(&queue.device)).autorelease() }
-        c"commandBuffer" = |queue| -> Id { queue.command_buffer() }
-        c"commandBufferWithUnretainedReferences" = |queue| -> Id { queue.command_buffer() }
+        c"commandBuffer" = |queue| -> Id { queue.command_buffer(true) }
+        c"commandBufferWithUnretainedReferences" = |queue| -> Id { queue.command_buffer(false) }
+        c"commandBufferWithDescriptor:" = |queue, descriptor: Id| -> Id {
+            let descriptor = descriptor.get::<CommandBufferDescriptor>("the descriptor");
+            queue.command_buffer(descriptor.is_none_or(|given| given.retains()))
+        }
         c"addResidencySet:" = |queue, set: Id| {
             let Some(set) = set.get::<ResidencySet>("addResidencySet:") else { return };
             queue.residency.lock().unwrap_or_else(PoisonError::into_inner).push(set);
