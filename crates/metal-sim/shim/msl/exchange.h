@@ -4,6 +4,10 @@
 #include "runtime.h"
 #include "types.h"
 
+// Out of line: kernels have many collectives, and compile in half the time; and what a collective
+// itself does to memory is not the kernel's.
+#define MSIM_COLLECTIVE MSIM_UNWATCHED __attribute__((noinline)) static
+
 namespace metal {
 constexpr uint msim_lanes = 32;
 
@@ -42,9 +46,16 @@ MSIM_INLINE T msim_from(msim_meeting meeting, uint from, msim_site site) {
 // Lane `from`'s value, or `own` where `from` is none.
 constexpr uint msim_own = ~0u;
 template <class T>
-MSIM_INLINE T msim_shuffle(T value, uint from, msim_site site) {
+MSIM_COLLECTIVE T msim_shuffle(T value, uint from, msim_site site) {
   const msim_meeting meeting = msim_meet(value, MSIM_SHUFFLE, site);
   return from == msim_own ? value : msim_from<T>(meeting, from, site);
+}
+
+// The value of the first active lane from `base` on.
+template <class T>
+MSIM_COLLECTIVE T msim_first(T value, uint base, msim_site site) {
+  const msim_meeting meeting = msim_meet(value, MSIM_SHUFFLE, site);
+  return msim_from<T>(meeting, base + uint(__builtin_ctz(meeting.mask() >> base)), site);
 }
 
 // f over lanes of `width` from each multiple of it, in the order of a butterfly; inactive lanes count
@@ -62,7 +73,7 @@ MSIM_INLINE T msim_fold(msim_meeting meeting, uint first, uint width, T neutral,
 
 // Over the whole simdgroup the first lane to go on computes for all.
 template <class T, class F>
-MSIM_INLINE T msim_reduce(T value, T neutral, F f, uint kind, msim_site site) {
+MSIM_COLLECTIVE T msim_reduce(T value, T neutral, F f, uint kind, msim_site site) {
   const msim_meeting meeting = msim_meet(value, kind, site);
   T& reduced = *(T*)meeting.group->reduced[meeting.parity];
   msim_u64& reduced_at = meeting.group->reduced_at[meeting.parity];
@@ -73,14 +84,14 @@ MSIM_INLINE T msim_reduce(T value, T neutral, F f, uint kind, msim_site site) {
   return reduced;
 }
 template <class T, class F>
-MSIM_INLINE T msim_reduce_quad(T value, T neutral, F f, uint kind, msim_site site) {
+MSIM_COLLECTIVE T msim_reduce_quad(T value, T neutral, F f, uint kind, msim_site site) {
   const msim_meeting meeting = msim_meet(value, kind, site);
   return msim_fold(meeting, meeting.lane & ~3u, 4, neutral, f);
 }
 
 // f over the active lanes from `first` to this one, which counts where `inclusive`.
 template <class T, class F>
-MSIM_INLINE T msim_scan(T value, uint group, bool inclusive, T neutral, F f, msim_site site) {
+MSIM_COLLECTIVE T msim_scan(T value, uint group, bool inclusive, T neutral, F f, msim_site site) {
   const msim_meeting meeting = msim_meet(value, MSIM_REDUCTION, site);
   T result = neutral;
   for (uint i = meeting.lane & ~(group - 1); i < meeting.lane + inclusive; i++)

@@ -84,11 +84,6 @@ MSIM_INLINE void simdgroup_store(thread const simdgroup_matrix<T, 8, 8>& a, T* t
       target[r * elements_per_row + c] = a.all[transpose ? c * 8 + r : r * 8 + c];
 }
 
-template <class T>
-MSIM_INLINE void msim_floats(const T* all, float* out) {
-  for (int i = 0; i < 64; i++) out[i] = float(all[i]);
-}
-
 template <class D, class A, class B, class C>
 MSIM_INLINE void simdgroup_multiply_accumulate(thread simdgroup_matrix<D, 8, 8>& d,
                                                thread const simdgroup_matrix<A, 8, 8>& a,
@@ -100,11 +95,6 @@ MSIM_INLINE void simdgroup_multiply_accumulate(thread simdgroup_matrix<D, 8, 8>&
   c.msim_whole();
   d.spread = false;
   if (msim_thread.lane != 0) return;
-  float left[64], right[64], sum[64];
-  msim_floats(a.all, left);
-  msim_floats(b.all, right);
-  msim_floats(c.all, sum);
-  msim_multiply(left, right, sum);
-  for (int i = 0; i < 64; i++) d.all[i] = D(sum[i]);
+  msim_multiply(d.all, a.all, b.all, c.all);
 }
 }  // namespace metal

@@ -56,28 +56,37 @@ MSIM_READABLE_SPACES(MSIM_MATRIX_LOAD)
 MSIM_WRITABLE_SPACES(MSIM_MATRIX_STORE)
 #undef MSIM_MATRIX_STORE
 
+// This lane's two elements of a·b + c.
+MSIM_COLLECTIVE float2 msim_multiply_spread(float2 a, float2 b, float2 c, msim_site site) {
+  msim_simdgroup* group = msim_thread.simdgroup;
+  const msim_u64 sequence = group->sequence;
+  const uint parity = uint(sequence & 1);
+  const msim_cell cell = msim_lane_cell();
+  float* d = group->d[parity];
+  for (uint i = 0; i < 2; i++) {
+    const uint at = cell.row * 8 + cell.column + i;
+    group->a[parity][at] = a[i];
+    group->b[parity][at] = b[i];
+    d[at] = c[i];
+  }
+  msim_sync(MSIM_MATRIX, 0, site);
+  if (group->matrix_at[parity] != sequence + 1) {
+    msim_multiply(d, group->a[parity], group->b[parity], d);
+    group->matrix_at[parity] = sequence + 1;
+  }
+  const uint at = cell.row * 8 + cell.column;
+  return float2{d[at], d[at + 1]};
+}
+
 template <class D, class A, class B, class C>
 MSIM_INLINE void simdgroup_multiply_accumulate(thread simdgroup_matrix<D, 8, 8>& d,
                                                thread const simdgroup_matrix<A, 8, 8>& a,
                                                thread const simdgroup_matrix<B, 8, 8>& b,
                                                thread const simdgroup_matrix<C, 8, 8>& c,
                                                msim_site site = MSIM_HERE) {
-  msim_simdgroup* group = msim_thread.simdgroup;
-  const msim_u64 sequence = group->sequence;
-  const uint parity = uint(sequence & 1);
-  const msim_cell cell = msim_lane_cell();
-  for (uint i = 0; i < 2; i++) {
-    const uint at = cell.row * 8 + cell.column + i;
-    group->a[parity][at] = float(a.elements[i]);
-    group->b[parity][at] = float(b.elements[i]);
-    group->d[parity][at] = float(c.elements[i]);
-  }
-  msim_sync(MSIM_MATRIX, 0, site);
-  if (group->matrix_at[parity] != sequence + 1) {
-    msim_multiply(group->a[parity], group->b[parity], group->d[parity]);
-    group->matrix_at[parity] = sequence + 1;
-  }
-  for (uint i = 0; i < 2; i++)
-    d.elements[i] = D(group->d[parity][cell.row * 8 + cell.column + i]);
+  typedef typename simdgroup_matrix<D, 8, 8>::storage_type storage;
+  d.elements = msim_make<storage>(msim_multiply_spread(msim_make<float2>(a.elements),
+                                                       msim_make<float2>(b.elements),
+                                                       msim_make<float2>(c.elements), site));
 }
 }  // namespace metal

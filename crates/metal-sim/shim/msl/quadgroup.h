@@ -79,9 +79,7 @@ MSIM_INLINE msim_if_number<T> quad_broadcast(T value, ushort index, msim_site si
 }
 template <class T>
 MSIM_INLINE msim_if_number<T> quad_broadcast_first(T value, msim_site site = MSIM_HERE) {
-  const msim_meeting meeting = msim_meet(value, MSIM_SHUFFLE, site);
-  const uint first = msim_quad_lane(0);
-  return msim_from<T>(meeting, first + uint(__builtin_ctz(meeting.mask() >> first)), site);
+  return msim_first(value, msim_quad_lane(0), site);
 }
 
 class quad_vote {

@@ -5,6 +5,14 @@
 #include "runtime.h"
 #include "traits.h"
 
+// Around a function that differs from an earlier one in address spaces alone: where spaces are no
+// types, the earlier one serves for both.
+#ifdef MSIM_STRICT
+#define MSIM_OF_ANOTHER_SPACE(...) __VA_ARGS__
+#else
+#define MSIM_OF_ANOTHER_SPACE(...)
+#endif
+
 #ifdef MSIM_STRICT
 threadgroup void* msim_threadgroup_variable();
 #define MSIM_THREADGROUP(id, type, name) \

@@ -95,7 +95,7 @@ MSIM_INLINE msim_if_number<T> simd_shuffle_rotate_down(T value, ushort delta,
 
 // In groups of `modulo` lanes; what would be read past an end comes from the other end of `filling`.
 template <class T>
-MSIM_INLINE T msim_fill(T value, T filling, int from, uint modulo, msim_site site) {
+MSIM_COLLECTIVE T msim_fill(T value, T filling, int from, uint modulo, msim_site site) {
   const int base = int(msim_thread.lane & ~(modulo - 1));
   const bool fills = from < base || from >= base + int(modulo);
   const int wrapped = base + int(uint(from) % modulo);
@@ -123,8 +123,7 @@ MSIM_INLINE msim_if_number<T> simd_broadcast(T value, ushort lane, msim_site sit
 }
 template <class T>
 MSIM_INLINE msim_if_number<T> simd_broadcast_first(T value, msim_site site = MSIM_HERE) {
-  const msim_meeting meeting = msim_meet(value, MSIM_SHUFFLE, site);
-  return msim_from<T>(meeting, uint(__builtin_ctz(meeting.mask())), site);
+  return msim_first(value, 0, site);
 }
 
 class simd_vote {
@@ -140,7 +139,7 @@ class simd_vote {
 };
 
 // The lanes where `vote` holds, as a mask, for all lanes at once.
-MSIM_INLINE uint msim_ballot(bool vote, msim_site site) {
+MSIM_COLLECTIVE uint msim_ballot(bool vote, msim_site site) {
   return msim_reduce(uint(vote) << msim_thread.lane, 0u, [](uint a, uint b) { return a | b; },
                      MSIM_VOTE, site);
 }

@@ -16,14 +16,24 @@ MSIM_INLINE msim_cell msim_lane_cell() {
   return {(lane >> 4) * 4 + (lane >> 1 & 3), (lane >> 3 & 1) * 4 + (lane & 1) * 2};
 }
 
-// d = a·b + d, all float, each element by fused steps in the order of k.
-MSIM_INLINE void msim_multiply(const float* a, const float* b, float* d) {
-  typedef float row __attribute__((ext_vector_type(8), aligned(4)));
+typedef float msim_floats __attribute__((ext_vector_type(8)));
+template <class T>
+MSIM_INLINE msim_floats msim_row(const T* from) {
+  msim_floats row;
+  for (int i = 0; i < 8; i++) row[i] = float(from[i]);
+  return row;
+}
+
+// d = a·b + c in float, each element by fused steps in the order of k; d may be c.
+template <class D, class A, class B, class C>
+MSIM_COLLECTIVE void msim_multiply(D* d, const A* a, const B* b, const C* c) {
+  msim_floats right[8];
+  for (int k = 0; k < 8; k++) right[k] = msim_row(b + 8 * k);
   for (int r = 0; r < 8; r++) {
-    row sum = *(const row*)(d + 8 * r);
+    msim_floats sum = msim_row(c + 8 * r);
     for (int k = 0; k < 8; k++)
-      sum = __builtin_elementwise_fma(row(a[8 * r + k]), *(const row*)(b + 8 * k), sum);
-    *(row*)(d + 8 * r) = sum;
+      sum = __builtin_elementwise_fma(msim_floats(float(a[8 * r + k])), right[k], sum);
+    for (int i = 0; i < 8; i++) d[8 * r + i] = D(sum[i]);
   }
 }
 
