@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::Place;
-use crate::source::TABLES;
+use crate::source::{FIRST_LINE, TABLES};
 
 /// How grave a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,34 +59,61 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Reads clang's messages. `hide` says of a file whether it is none of the author's: a message there
-/// is moved to the first of its notes that is elsewhere.
-pub(crate) fn read(messages: &str, hide: impl Fn(&str) -> bool) -> Vec<Diagnostic> {
-    let mut found: Vec<Diagnostic> = Vec::new();
-    for line in messages.lines() {
-        let Some((place, kind, text)) = split(line) else { continue };
-        match (kind, place) {
-            ("note", Some(place)) => {
-                let Some(last) = found.last_mut() else { continue };
-                last.notes.push(Note { place, text: text.to_owned() });
-            }
-            ("note", None) => {}
-            (kind, place) => {
-                let severity = if kind == "warning" { Severity::Warning } else { Severity::Error };
-                let (text, notes) = (text.to_owned(), Vec::new());
-                found.push(Diagnostic { severity, place, text, notes });
+/// Reads clang's messages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reader<'r> {
+    /// Where the library's own headers lie: a message there is moved to the first of its notes that
+    /// is elsewhere.
+    pub headers: &'r str,
+    /// The kernels, by their lines in the generated tables, from [`FIRST_LINE`] on.
+    pub kernels: &'r [Place],
+}
+
+impl Reader<'_> {
+    pub(crate) fn read(&self, messages: &str) -> Vec<Diagnostic> {
+        let mut found: Vec<Diagnostic> = Vec::new();
+        for line in messages.lines() {
+            let Some((place, kind, text)) = split(line) else { continue };
+            let place = place.map(|place| self.kernel(place));
+            match (kind, place) {
+                ("note", Some(place)) => {
+                    let Some(last) = found.last_mut() else { continue };
+                    last.notes.push(Note { place, text: text.to_owned() });
+                }
+                ("note", None) => {}
+                (kind, place) => {
+                    let warning = kind == "warning";
+                    let severity = if warning { Severity::Warning } else { Severity::Error };
+                    let (text, notes) = (text.to_owned(), Vec::new());
+                    found.push(Diagnostic { severity, place, text, notes });
+                }
             }
         }
+        found.iter_mut().for_each(|diagnostic| self.bring_out(diagnostic));
+        found
     }
-    for diagnostic in &mut found {
-        let hidden = diagnostic.place.as_ref().is_some_and(|place| hide(&place.file));
-        if hidden && let Some(at) = diagnostic.notes.iter().position(|n| !hide(&n.place.file)) {
+
+    /// The kernel that a line of the tables is about.
+    fn kernel(&self, place: Place) -> Place {
+        if place.file != TABLES {
+            return place;
+        }
+        let number = place.line.checked_sub(FIRST_LINE).map(|number| number as usize);
+        number.and_then(|number| self.kernels.get(number)).cloned().unwrap_or(place)
+    }
+
+    fn hides(&self, place: &Place) -> bool {
+        place.file.starts_with(self.headers) || place.file == TABLES
+    }
+
+    fn bring_out(&self, diagnostic: &mut Diagnostic) {
+        let hidden = diagnostic.place.as_ref().is_some_and(|place| self.hides(place));
+        if hidden && let Some(at) = diagnostic.notes.iter().position(|n| !self.hides(&n.place)) {
             let note = diagnostic.notes.remove(at);
             diagnostic.place = Some(note.place);
         }
-        diagnostic.notes.retain(|note| !hide(&note.place.file) && note.place.file != TABLES);
+        diagnostic.notes.retain(|note| !self.hides(&note.place));
     }
-    found
 }
 
 /// Place, kind and text of one line of clang's.

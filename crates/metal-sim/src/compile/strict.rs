@@ -5,12 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use super::diagnostics::{self, Diagnostic, Severity};
+use super::diagnostics::{Diagnostic, Severity};
 use crate::Place;
 
 /// Address spaces as clang spells them in front of a type.
-const SPACES: [&str; 4] =
-    ["__attribute__((address_space(", "constant ", "device ", "threadgroup "];
+const SPACES: [&str; 4] = ["__attribute__((address_space(", "constant ", "device ", "threadgroup "];
 
 /// Clang's messages, sorted.
 #[derive(Debug, Default)]
@@ -21,11 +20,10 @@ pub(crate) struct Judged {
     pub allowed: usize,
 }
 
-/// Sorts messages. `headers` is where the library's own files lie; `in_spaces` names classes with
-/// member functions for objects in address spaces.
-pub(crate) fn judge(messages: &str, headers: &str, in_spaces: &BTreeSet<String>) -> Judged {
+/// Sorts messages. `in_spaces` names classes with member functions for objects in address spaces.
+pub(crate) fn judge(messages: Vec<Diagnostic>, in_spaces: &BTreeSet<String>) -> Judged {
     let mut judged = Judged::default();
-    for one in diagnostics::read(messages, |file| file.starts_with(headers)) {
+    for one in messages {
         if one.severity == Severity::Warning {
             judged.warnings.push(one);
         } else if is_copy(&one) || is_member(&one, in_spaces) {
@@ -75,7 +73,8 @@ fn is_member(diagnostic: &Diagnostic, in_spaces: &BTreeSet<String>) -> bool {
         && in_spaces.iter().any(|class| text.contains(class.as_str()))
 }
 
-/// Casts from one address space to another, and casts that reinterpret a vector.
+/// Casts from one address space to another, and casts that reinterpret a vector. `headers` is where
+/// the library's own files lie.
 pub(crate) fn casts(tree: &str, headers: &str) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut place = Place { file: String::new(), line: 0, column: 0 };

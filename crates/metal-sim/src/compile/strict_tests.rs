@@ -1,10 +1,12 @@
 //! Clang's messages and trees about address spaces.
 
+use super::super::diagnostics::Reader;
 use super::*;
 
 fn judged(messages: &str, classes: &[&str]) -> Vec<String> {
     let classes = classes.iter().map(|class| (*class).to_owned()).collect();
-    judge(messages, "/shim", &classes).errors.iter().map(|one| one.text.clone()).collect()
+    let reader = Reader { headers: "/shim", kernels: &[] };
+    judge(reader.read(messages), &classes).errors.iter().map(|one| one.text.clone()).collect()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Signatures that Metal has and C++ has not: arrays in an address space as parameters, and member
 //! functions for objects in an address space.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::attributes::split;
 use super::declarations::{Declaration, Shape, Template, close_of, close_of_angle, open_of};
@@ -61,7 +61,7 @@ pub(crate) fn members(
     declarations: &[Declaration],
 ) -> (Vec<Edit>, BTreeSet<String>) {
     let (mut edits, mut classes) = (Vec::new(), BTreeSet::new());
-    let mut known = BTreeSet::new();
+    let mut known: BTreeMap<_, bool> = BTreeMap::new();
     for declaration in declarations.iter().filter(|declaration| declaration.class.is_some()) {
         let Shape::Function { name, close, body, .. } = declaration.shape else { continue };
         let end = body.map_or(declaration.end, |(open, _)| open);
@@ -75,12 +75,13 @@ pub(crate) fn members(
         };
         // The space of a result often follows that of the object.
         let key = (declaration.class, plain(name..initialisers));
-        let again = !known.insert(key);
-        if spaces.is_empty() {
-            continue;
+        let spaced = !spaces.is_empty();
+        if spaced {
+            classes.insert(class_of(&declaration.scope).to_owned());
         }
-        classes.insert(class_of(&declaration.scope).to_owned());
-        if again {
+        let earlier = known.get(&key).copied();
+        known.insert(key, spaced || earlier == Some(true));
+        if earlier.is_some_and(|earlier| earlier || spaced) {
             let tokens = declaration.first..declaration.end + 1;
             edits.push(Edit { tokens, text: String::new() });
         } else {
@@ -119,6 +120,42 @@ pub(crate) fn constructors(tokens: &[Token<'_>], declarations: &[Declaration]) -
     for declaration in defaults.into_iter().filter(|one| !others.contains(&one.class)) {
         let tokens = declaration.first..declaration.end + 1;
         edits.push(Edit { tokens, text: String::new() });
+    }
+    edits
+}
+
+/// Functions that differ from an earlier one by address spaces alone: where spaces are no types they
+/// are the same, and the headers' macro leaves them out.
+/// `gone` are edits that take whole functions away.
+pub(crate) fn repeated(
+    tokens: &[Token<'_>],
+    declarations: &[Declaration],
+    gone: &[Edit],
+) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let mut known = BTreeSet::new();
+    for declaration in declarations {
+        let Shape::Function { body: Some(_), .. } = declaration.shape else { continue };
+        let all = declaration.first..declaration.end + 1;
+        if gone.iter().any(|edit| edit.tokens == all) {
+            continue;
+        }
+        let mut spaced = false;
+        let mut plain = Vec::new();
+        for token in &tokens[all.clone()] {
+            if SPACES.contains(&token.text) {
+                spaced = true;
+            } else {
+                plain.push(token.text);
+            }
+        }
+        let key = (declaration.class, declaration.scope.as_str(), plain);
+        // Functions without any space cannot be told apart by them.
+        if !known.insert(key) && spaced {
+            let front = "MSIM_OF_ANOTHER_SPACE(".to_owned();
+            edits.push(Edit { tokens: all.start..all.start, text: front });
+            edits.push(Edit { tokens: all.end..all.end, text: ")".to_owned() });
+        }
     }
     edits
 }

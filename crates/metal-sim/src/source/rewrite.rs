@@ -56,7 +56,8 @@ pub(crate) fn apply(tokens: &[Token<'_>], files: &[String], edits: &mut [Edit]) 
             continue;
         }
         tokens[at..edit.tokens.start].iter().for_each(|token| page.token(token));
-        page.insert(&edit.text, &tokens[edit.tokens.start]);
+        let end = edit.tokens.start.min(tokens.len() - 1);
+        page.insert(&edit.text, &tokens[end]);
         at = edit.tokens.end;
     }
     tokens[at..].iter().for_each(|token| page.token(token));

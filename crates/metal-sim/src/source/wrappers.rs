@@ -9,6 +9,9 @@ use crate::Place;
 /// Name of the generated lines in messages of the compiler.
 pub(crate) const FILE: &str = "<kernel tables>";
 
+/// The line there of the first kernel; each has one, so that messages can be moved to its place.
+pub(crate) const FIRST_LINE: u32 = 2;
+
 /// Writes them.
 pub(crate) fn write(
     kernels: &Kernels<'_>,
@@ -17,16 +20,10 @@ pub(crate) fn write(
 ) -> String {
     let mut text = format!("# 1 \"{FILE}\"\n#include \"msl/wrap.h\"\n");
     for (number, entry) in kernels.entries.iter().enumerate() {
-        let place = place(entry);
-        let marker = format!("# {} \"{}\"\n", place.line, escape(&place.file));
-        // A message about the signature names the line of the kernel.
-        text.push_str(&marker);
         text.push_str(&wrapper(number, &entry.expression, &kernels.kernels[entry.kernel]));
     }
     // A check of types needs the wrappers alone.
-    text.push_str(&format!(
-        "# 1 \"{FILE}\"\n#ifndef MSIM_STRICT\nstatic const msim_kernel msim_kernels[] = {{\n"
-    ));
+    text.push_str("#ifndef MSIM_STRICT\nstatic const msim_kernel msim_kernels[] = {\n");
     for (number, entry) in kernels.entries.iter().enumerate() {
         let place = place(entry);
         let kernel = &kernels.kernels[entry.kernel];
@@ -70,7 +67,7 @@ fn wrapper(number: usize, expression: &str, kernel: &Kernel<'_>) -> String {
     format!(
         "static constexpr msim_slot msim_slots_{number}[] = {{{slots}}}; using msim_wrap_{number} = \
          msim_wrap<decltype(&{expression}), &{expression}, msim_slots_{number}>; \
-         static_assert(msim_wrap_{number}::parameters != nullptr);\n"
+         static_assert(sizeof(msim_wrap_{number}::table) > 0);\n"
     )
 }
 
