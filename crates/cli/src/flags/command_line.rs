@@ -2,8 +2,8 @@
 //!
 //! clap knows one letter after one dash. Names of several letters (`-ngl 0`) are rewritten to the
 //! long flag before clap sees them, by walking the arguments as the table says they are meant: what
-//! is the value of a flag, or stands after `--`, stays as it is. llama.cpp's flags that are not ours
-//! are answered here too, before clap reads them as letters.
+//! is the value of a flag, or stands after `--`, stays as it is. llama.cpp's flags that are not
+//! ours are answered here too, before clap reads them as letters.
 
 use std::ffi::OsString;
 use std::iter::Peekable;
