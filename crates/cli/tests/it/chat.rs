@@ -39,9 +39,14 @@ fn a_conversation_is_kept_saved_and_loaded() {
     assert_eq!(saved("c.json"), second, "greedy: the same answer again");
     // Two answers and one again, each a line or more; their closing lines are elsewhere.
     assert!(ended.stdout.contains(&second[4].1), "{}", ended.stdout);
-    for part in
-        ["no command /nonsense", "nothing to answer yet", "5 messages read", "Ctrl-C", "cached)"]
-    {
+    for part in [
+        "no command /nonsense",
+        "/bye and /quit",
+        "nothing to answer yet",
+        "5 messages read",
+        "Ctrl-C",
+        "cached)",
+    ] {
         assert!(ended.stderr.contains(part), "{part}: {}", ended.stderr);
     }
 }

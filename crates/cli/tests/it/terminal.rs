@@ -23,6 +23,10 @@ struct Terminal {
 
 impl Terminal {
     fn start(shell: &Shell, arguments: &[&str]) -> Terminal {
+        Terminal::of("xterm", shell, arguments)
+    }
+
+    fn of(kind: &str, shell: &Shell, arguments: &[&str]) -> Terminal {
         let keys = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&keys).unwrap();
         unlockpt(&keys).unwrap();
@@ -37,7 +41,7 @@ impl Terminal {
         let child = shell
             .command()
             .args(arguments)
-            .env("TERM", "xterm")
+            .env("TERM", kind)
             .stdin(end())
             .stdout(end())
             .stderr(end())
@@ -105,6 +109,18 @@ fn an_interrupt_at_the_prompt_tells_the_way_out_before_it_is_one() {
     chat.wait(WAY_OUT);
     chat.wait("> ");
     chat.keys(INTERRUPT);
+    assert_eq!(chat.status(), Some(130));
+}
+
+#[test]
+fn a_terminal_without_an_editor_tells_the_way_out_too() {
+    let shell = Shell::new();
+    let model = tiny(&shell);
+    let mut chat = Terminal::of("dumb", &shell, &["chat", "-m", &model]);
+    chat.wait("> ");
+    chat.interrupt();
+    chat.wait(WAY_OUT);
+    chat.interrupt();
     assert_eq!(chat.status(), Some(130));
 }
 
