@@ -62,7 +62,7 @@ macro_rules! arguments {
 }
 
 arguments! {
-    /// Of matmul_few and matmul_many.
+    /// Of matmul_many.
     MatmulArguments {
         /// Columns of activations and weight.
         cols: u32,
@@ -72,6 +72,74 @@ arguments! {
         row_bytes: u32,
         /// Whether a bias is bound.
         has_bias: u32,
+    }
+
+    /// Of matmul_few, for up to three matrices; those that are not there have no rows.
+    FewArguments {
+        /// Columns of activations and weights.
+        cols: u32,
+        /// Bytes of a weight row.
+        row_bytes: u32,
+        /// Rows of the first matrix.
+        outputs0: u32,
+        /// Rows of the second.
+        outputs1: u32,
+        /// Rows of the third.
+        outputs2: u32,
+        /// Whether the first has a bias.
+        has_bias0: u32,
+        /// Whether the second has.
+        has_bias1: u32,
+        /// Whether the third has.
+        has_bias2: u32,
+    }
+
+    /// Of gate_up.
+    GateUpArguments {
+        /// Columns of activations and weights.
+        cols: u32,
+        /// Rows of a matrix.
+        outputs: u32,
+        /// Bytes of a weight row.
+        row_bytes: u32,
+        /// Whether the gate has a bias.
+        has_gate_bias: u32,
+        /// Whether up has.
+        has_up_bias: u32,
+        /// Function of the gate.
+        function: u32,
+        /// Its cap.
+        factor: f32,
+    }
+
+    /// Of qkv_finish.
+    QkvArguments {
+        /// Query heads.
+        heads: u32,
+        /// K/V heads.
+        kv_heads: u32,
+        /// Columns of a head.
+        head_dim: u32,
+        /// Pairs that are turned.
+        pairs: u32,
+        /// Whether a pair's columns are neighbours.
+        interleaved: u32,
+        /// Whether q and k are normed.
+        has_norms: u32,
+        /// Type of K: f32, f16, bf16, q8_0.
+        key_kind: u32,
+        /// Type of V.
+        value_kind: u32,
+        /// Bytes of a page of K.
+        key_page_bytes: u32,
+        /// Bytes of a page of V.
+        value_page_bytes: u32,
+        /// Factor on the turned pairs.
+        magnitude: f32,
+        /// Added to q's mean square.
+        q_eps: f32,
+        /// Added to k's.
+        k_eps: f32,
     }
 
     /// Of expert_matmul.
@@ -138,6 +206,8 @@ arguments! {
 
     /// Of kv_store.
     StoreArguments {
+        /// Type of the cache: f32, f16, bf16, q8_0.
+        kind: u32,
         /// K/V heads.
         kv_heads: u32,
         /// Columns of a head.

@@ -1,5 +1,7 @@
 //! One launch of a kernel: what is bound to it, and how many threads it gets.
 
+use std::ops::Range;
+
 use minfer_graph::{Rows, StateId, WeightId};
 
 /// What a kernel's buffer is bound to, always as a slice: with its offset and its length.
@@ -15,8 +17,8 @@ pub enum Slot {
     Keys(StateId),
     /// The V pages of a state.
     Values(StateId),
-    /// The launch's scratch memory.
-    Scratch,
+    /// Bytes of the launch's scratch memory.
+    Scratch(Range<usize>),
     /// Bytes that do not change from step to step.
     Constant(Vec<u8>),
     /// Nothing that the kernel reads: any buffer will do.

@@ -40,7 +40,9 @@ const ACTIVATION: Fragment = fragment!("common/activation.metal");
 const CACHE: Fragment = fragment!("common/cache.metal");
 const ONLINE: Fragment = fragment!("common/online.metal");
 const SIX_BITS: Fragment = fragment!("quant/six_bits.metal");
-const MATMUL_FEW: Fragment = fragment!("matmul_few.metal");
+const PRODUCTS: Fragment = fragment!("common/products.metal");
+const ROTATE: Fragment = fragment!("common/rotate.metal");
+const STORE: Fragment = fragment!("common/store.metal");
 
 /// Every module of the device.
 pub fn modules() -> Vec<Module> {
@@ -49,6 +51,7 @@ pub fn modules() -> Vec<Module> {
         norms(),
         embed(),
         matmul_few(),
+        gate_up(),
         matmul_many(),
         expert_matmul(),
         kv_store(),
@@ -145,7 +148,7 @@ impl Composer {
 }
 
 fn elementwise() -> Module {
-    let fragments = [ACTIVATION, fragment!("elementwise.metal"), fragment!("rope.metal")];
+    let fragments = [ACTIVATION, ROTATE, fragment!("elementwise.metal"), fragment!("rope.metal")];
     let mut composer = Composer::new("elementwise").with(&fragments);
     for name in ["add", "mul", "glu"] {
         composer.instance("binary", &format!("uint({})", name.to_uppercase()), name.to_owned());
@@ -164,11 +167,20 @@ fn embed() -> Module {
 }
 
 fn matmul_few() -> Module {
-    let mut composer = Composer::new("matmul_few").with_decoders().with(&[MATMUL_FEW]);
+    let fragments = [PRODUCTS, fragment!("matmul_few.metal")];
+    for_each_few(Composer::new("matmul_few").with_decoders().with(&fragments), "matmul_few")
+}
+
+fn gate_up() -> Module {
+    let fragments = [ACTIVATION, PRODUCTS, fragment!("gate_up.metal")];
+    for_each_few(Composer::new("gate_up").with_decoders().with(&fragments), "gate_up")
+}
+
+fn for_each_few(mut composer: Composer, kernel: &str) -> Module {
     for few in matmul::FEW {
         let rest = format!(", {}, {}", few.weight_rows, few.rows);
         composer =
-            composer.for_each_format("matmul_few", &rest, |quant| matmul::few_name(quant, few));
+            composer.for_each_format(kernel, &rest, |quant| matmul::few_name(kernel, quant, few));
     }
     composer.module
 }
@@ -188,7 +200,7 @@ fn matmul_many() -> Module {
 fn expert_matmul() -> Module {
     let composer = Composer::new("expert_matmul")
         .with_decoders()
-        .with(&[MATMUL_FEW, fragment!("expert_matmul.metal")]);
+        .with(&[PRODUCTS, fragment!("expert_matmul.metal")]);
     let name = |quant: Quant| format!("expert_matmul_{}", quant.name());
     composer.for_each_format("expert_matmul", ", 4", name).module
 }
@@ -204,13 +216,9 @@ fn cache_type(kv: KvType) -> &'static str {
 }
 
 fn kv_store() -> Module {
-    let mut composer = Composer::new("kv_store")
-        .with(&[CACHE, fragment!("kv_store.metal")])
-        .plain(&["kv_store_q8_0"]);
-    for kv in [KvType::F32, KvType::F16, KvType::BF16] {
-        composer.instance("kv_store", cache_type(kv), format!("kv_store_{}", kv.name()));
-    }
-    composer.module
+    let kernels = [fragment!("kv_store.metal"), fragment!("qkv.metal")];
+    let composer = Composer::new("kv_store").with(&[CACHE, STORE, ROTATE]).with(&kernels);
+    composer.plain(&["kv_store", "qkv_finish"]).module
 }
 
 fn attention() -> Module {

@@ -63,6 +63,6 @@ impl Target for MetalTarget {
             launch.group = [first.threads, 1, 1];
         }
         launch.args = dispatches.iter().flat_map(|d| d.arguments.iter().copied()).collect();
-        Ok(launch.with_scratch(scratch(op, io)))
+        Ok(launch.with_scratch(scratch(&dispatches)))
     }
 }

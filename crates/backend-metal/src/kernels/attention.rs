@@ -13,7 +13,7 @@ use minfer_graph::op::attention::Attention;
 use minfer_plan::{Io, ROW_TILE, Unsupported};
 use minfer_quant::KvType;
 
-use super::{Paged, check_vector};
+use super::operands::{Paged, cache_kind, check_vector};
 use crate::arguments::AttentionArguments;
 use crate::caps::Staging;
 use crate::dispatch::{Dispatch, Grid, Slot};
@@ -64,7 +64,8 @@ pub(super) fn lower(
     let grid = Grid { x: op.heads as u32, rows: items, per_group: 1, z };
     let arguments = arguments(op, io, &paged).bytes();
     let sinks = op.sinks.map_or(Slot::Unused, Slot::Weight);
-    let partials = if shape.partials > 0 { Slot::Scratch } else { Slot::Unused };
+    let scratch = scratch(op, io);
+    let partials = if scratch > 0 { Slot::Scratch(0..scratch) } else { Slot::Unused };
     let mut buffers: Vec<Slot> = (0..4).map(Slot::Input).collect();
     buffers.extend([Slot::Keys(op.state), Slot::Values(op.state), sinks.clone()]);
     buffers.extend([Slot::Output(0), partials.clone()]);
@@ -79,7 +80,7 @@ pub(super) fn lower(
         threads: 128,
         threadgroup_memory,
     }];
-    if shape.partials > 0 {
+    if scratch > 0 {
         dispatches.push(Dispatch {
             kernel: "attention_combine".to_owned(),
             why: "partial results of a deep cache",
@@ -120,16 +121,6 @@ fn many_rows(paged: &Paged, staging: Staging) -> (String, &'static str, u32) {
     (prefill_name(half, parts), why, bytes as u32)
 }
 
-/// How the kernels know a cache's type.
-fn kind(kv: KvType) -> u32 {
-    match kv {
-        KvType::F32 => 0,
-        KvType::F16 => 1,
-        KvType::BF16 => 2,
-        KvType::Q8_0 => 3,
-    }
-}
-
 fn arguments(op: &Attention, io: &Io<'_>, paged: &Paged) -> AttentionArguments {
     AttentionArguments {
         heads: op.heads as u32,
@@ -142,8 +133,8 @@ fn arguments(op: &Attention, io: &Io<'_>, paged: &Paged) -> AttentionArguments {
         items: io.tables.shape.work as u32,
         has_cap: u32::from(op.soft_cap.is_some()),
         has_sinks: u32::from(op.sinks.is_some()),
-        key_kind: kind(paged.key),
-        value_kind: kind(paged.value),
+        key_kind: cache_kind(paged.key),
+        value_kind: cache_kind(paged.value),
         scale: op.scale,
         soft_cap: op.soft_cap.unwrap_or(1.0),
     }

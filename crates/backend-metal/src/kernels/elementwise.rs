@@ -12,10 +12,14 @@ use crate::dispatch::{Dispatch, Grid, Slot};
 /// Columns of a threadgroup.
 const RUN: usize = 1024;
 
-pub(super) fn binary(kernel: &str, function: Option<Activation>, io: &Io<'_>) -> Dispatch {
-    let (function, factor) = function.map_or((0, 0.0), code);
-    let buffers = vec![Slot::Input(0), Slot::Input(1), Slot::Output(0)];
-    launch(kernel, buffers, io, function, factor)
+pub(super) fn binary(kernel: &str, io: &Io<'_>) -> Dispatch {
+    launch(kernel, vec![Slot::Input(0), Slot::Input(1), Slot::Output(0)], io, 0, 0.0)
+}
+
+/// `function(gate) · up`, where `up` need not be an operand.
+pub(super) fn glu(function: Activation, [gate, up]: [Slot; 2], io: &Io<'_>) -> Dispatch {
+    let (function, factor) = code(function);
+    launch("glu", vec![gate, up, Slot::Output(0)], io, function, factor)
 }
 
 pub(super) fn scale(op: &Scale, io: &Io<'_>) -> Dispatch {
@@ -40,7 +44,7 @@ pub(super) fn expert_combine(io: &Io<'_>) -> Dispatch {
 }
 
 /// How the kernels know a function, and its factor.
-fn code(function: Activation) -> (u32, f32) {
+pub(super) fn code(function: Activation) -> (u32, f32) {
     match function {
         Activation::Silu => (0, 0.0),
         Activation::Gelu => (1, 0.0),

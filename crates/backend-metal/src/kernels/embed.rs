@@ -3,7 +3,7 @@
 use minfer_graph::op::embed::Embed;
 use minfer_plan::{Io, Unsupported};
 
-use super::row_bytes;
+use super::operands::row_bytes;
 use crate::arguments::EmbedArguments;
 use crate::dispatch::{Dispatch, Grid, Slot};
 

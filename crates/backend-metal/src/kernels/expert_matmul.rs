@@ -3,7 +3,7 @@
 use minfer_graph::op::expert_matmul::ExpertMatmul;
 use minfer_plan::{Io, Unsupported};
 
-use super::{check_matrix, row_bytes};
+use super::operands::{check_matrix, row_bytes};
 use crate::arguments::ExpertMatmulArguments;
 use crate::dispatch::{Dispatch, Grid, Slot};
 

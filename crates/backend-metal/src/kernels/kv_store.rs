@@ -4,17 +4,18 @@ use minfer_graph::op::kv_store::KvStore;
 use minfer_plan::{Io, Unsupported};
 use minfer_quant::KvType;
 
-use super::Paged;
+use super::operands::{Paged, cache_kind};
 use crate::arguments::StoreArguments;
 use crate::dispatch::{Dispatch, Grid, Slot};
 
 pub(super) fn lower(op: &KvStore, io: &Io<'_>) -> Result<Vec<Dispatch>, Unsupported> {
     let paged = Paged::of(io, op.state)?;
     let store = |input: usize, kv: KvType, pages: Slot, page_bytes: u32| Dispatch {
-        kernel: format!("kv_store_{}", kv.name()),
+        kernel: "kv_store".to_owned(),
         why: "a simdgroup stores 32 columns",
         buffers: vec![Slot::Input(input), Slot::Input(2), pages],
         arguments: StoreArguments {
+            kind: cache_kind(kv),
             kv_heads: paged.kv_heads as u32,
             head_dim: paged.head_dim as u32,
             page_bytes,

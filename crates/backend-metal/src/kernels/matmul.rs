@@ -4,13 +4,15 @@
 //! |---|---|---|
 //! | 1 to 8 | `matmul_few` | bound by memory: each weight is read once, and nothing is staged |
 //! | more | `matmul_many` | bound by arithmetic: simdgroup matrices over staged tiles |
+//!
+//! The first takes up to three matrices of one format in a launch.
 
 use minfer_graph::op::matmul::Member;
 use minfer_plan::{Io, Unsupported};
 use minfer_quant::Quant;
 
-use super::{check_matrix, check_vector, row_bytes};
-use crate::arguments::MatmulArguments;
+use super::operands::{check_matrix, check_vector, row_bytes};
+use crate::arguments::{FewArguments, MatmulArguments};
 use crate::caps::Staging;
 use crate::dispatch::{Dispatch, Grid, Slot};
 
@@ -32,13 +34,21 @@ pub(crate) const FEW: [Few; 4] = [
 ];
 
 /// Simdgroups in a threadgroup of the few-row kernel.
-const FEW_SIMDGROUPS: usize = 2;
+pub(super) const FEW_SIMDGROUPS: usize = 2;
 
 /// Rows of activations and of the weight in a tile of the many-row kernel, and its step.
 const TILE: [usize; 3] = [32, 64, 32];
 
-pub(crate) fn few_name(quant: Quant, few: Few) -> String {
-    format!("matmul_few_{}_{}", quant.name(), few.rows)
+/// Matrices of one launch of the few-row kernel.
+const FEW_MATRICES: usize = 3;
+
+/// The shape for so many rows of activations.
+pub(super) fn few_shape(rows: usize) -> Option<Few> {
+    FEW.into_iter().find(|few| rows <= few.rows)
+}
+
+pub(crate) fn few_name(kernel: &str, quant: Quant, few: Few) -> String {
+    format!("{kernel}_{}_{}", quant.name(), few.rows)
 }
 
 pub(crate) fn many_name(quant: Quant, half: bool) -> String {
@@ -51,26 +61,102 @@ pub(crate) fn may_round(quant: Quant) -> bool {
     quant != Quant::F32 && quant != Quant::BF16
 }
 
-/// One launch a member.
+/// The products of members, each into its output.
 pub(super) fn lower(
     members: &[Member],
+    outputs: &[Slot],
     io: &Io<'_>,
     staging: Staging,
 ) -> Result<Vec<Dispatch>, Unsupported> {
-    members.iter().enumerate().map(|(output, m)| member(m, output, io, staging)).collect()
+    let mut dispatches = Vec::new();
+    let mut alike: Vec<(Few, Vec<Product<'_>>)> = Vec::new();
+    for (member, output) in members.iter().zip(outputs) {
+        let x = io.inputs[member.operand];
+        check_matrix(io, member.weight, x)?;
+        member.bias.map_or(Ok(()), |bias| check_vector(io, bias))?;
+        let product = Product { member, output };
+        let Some(few) = few_shape(x.rows.capacity(&io.tables.shape)) else {
+            dispatches.push(many(&product, io, staging)?);
+            continue;
+        };
+        let fits = |list: &Vec<Product<'_>>| {
+            let quant = |product: &Product<'_>| io.tables.weight(product.member.weight).quant;
+            list.len() < FEW_MATRICES
+                && list[0].member.operand == member.operand
+                && quant(&list[0]) == quant(&product)
+        };
+        match alike.iter_mut().find(|(_, list)| fits(list)) {
+            Some((_, list)) => list.push(product),
+            None => alike.push((few, vec![product])),
+        }
+    }
+    for (shape, products) in &alike {
+        dispatches.push(few(*shape, products, io)?);
+    }
+    Ok(dispatches)
 }
 
-fn member(
-    member: &Member,
-    output: usize,
-    io: &Io<'_>,
-    staging: Staging,
-) -> Result<Dispatch, Unsupported> {
-    let x = io.inputs[member.operand];
-    check_matrix(io, member.weight, x)?;
-    if let Some(bias) = member.bias {
-        check_vector(io, bias)?;
+/// A matrix, and where its product goes.
+struct Product<'a> {
+    member: &'a Member,
+    output: &'a Slot,
+}
+
+impl Product<'_> {
+    fn bias(&self) -> Slot {
+        self.member.bias.map_or(Slot::Unused, Slot::Weight)
     }
+}
+
+/// Up to three products with the same activations, of matrices of one format.
+fn few(shape: Few, products: &[Product<'_>], io: &Io<'_>) -> Result<Dispatch, Unsupported> {
+    let first = products[0].member;
+    let weight = io.tables.weight(first.weight);
+    let rows = shape.weight_rows * FEW_SIMDGROUPS;
+    let outputs = |index: usize| {
+        let product: Option<&Product<'_>> = products.get(index);
+        product.map_or(0, |product| io.tables.weight(product.member.weight).rows)
+    };
+    let has_bias =
+        |index: usize| products.get(index).is_some_and(|product| product.member.bias.is_some());
+    let arguments = FewArguments {
+        cols: weight.cols as u32,
+        row_bytes: row_bytes(io, first.weight)?,
+        outputs0: outputs(0) as u32,
+        outputs1: outputs(1) as u32,
+        outputs2: outputs(2) as u32,
+        has_bias0: u32::from(has_bias(0)),
+        has_bias1: u32::from(has_bias(1)),
+        has_bias2: u32::from(has_bias(2)),
+    };
+    let three = |slot: &dyn Fn(&Product<'_>) -> Slot| -> Vec<Slot> {
+        let slots = products.iter().map(slot);
+        slots.chain(std::iter::repeat(Slot::Unused)).take(FEW_MATRICES).collect()
+    };
+    let mut buffers = vec![Slot::Input(first.operand)];
+    buffers.extend(three(&|product| Slot::Weight(product.member.weight)));
+    buffers.extend(three(&|product| product.bias()));
+    buffers.extend(three(&|product| product.output.clone()));
+    let groups: usize = (0..FEW_MATRICES).map(|index| outputs(index).div_ceil(rows)).sum();
+    Ok(Dispatch {
+        kernel: few_name("matmul_few", weight.quant, shape),
+        why: "few rows: each weight is read once, straight into registers",
+        buffers,
+        arguments: arguments.bytes(),
+        grid: Grid {
+            x: groups as u32,
+            rows: io.inputs[first.operand].rows,
+            per_group: shape.rows as u32,
+            z: 1,
+        },
+        threads: 32 * FEW_SIMDGROUPS as u32,
+        threadgroup_memory: 0,
+    })
+}
+
+/// One product of many rows.
+fn many(product: &Product<'_>, io: &Io<'_>, staging: Staging) -> Result<Dispatch, Unsupported> {
+    let member = product.member;
     let weight = io.tables.weight(member.weight);
     let arguments = MatmulArguments {
         cols: weight.cols as u32,
@@ -78,39 +164,24 @@ fn member(
         row_bytes: row_bytes(io, member.weight)?,
         has_bias: u32::from(member.bias.is_some()),
     };
-    let buffers = vec![
-        Slot::Input(member.operand),
-        Slot::Weight(member.weight),
-        member.bias.map_or(Slot::Unused, Slot::Weight),
-        Slot::Output(output),
-    ];
-    let arguments = arguments.bytes();
-    let rows = x.rows.capacity(&io.tables.shape);
-    if let Some(few) = FEW.into_iter().find(|few| rows <= few.rows) {
-        let x_groups = weight.rows.div_ceil(few.weight_rows * FEW_SIMDGROUPS);
-        return Ok(Dispatch {
-            kernel: few_name(weight.quant, few),
-            why: "few rows: each weight is read once, straight into registers",
-            buffers,
-            arguments,
-            grid: Grid { x: x_groups as u32, rows: x.rows, per_group: few.rows as u32, z: 1 },
-            threads: 32 * FEW_SIMDGROUPS as u32,
-            threadgroup_memory: 0,
-        });
-    }
-    let half =
-        staging == Staging::Half && weight.quant != Quant::F32 && weight.quant != Quant::BF16;
+    let half = staging == Staging::Half && may_round(weight.quant);
     let [x_rows, w_rows, step] = TILE;
     let staged = (x_rows + w_rows) * step * if half { 2 } else { 4 };
     let results = x_rows * w_rows * 4;
+    let buffers = vec![
+        Slot::Input(member.operand),
+        Slot::Weight(member.weight),
+        product.bias(),
+        product.output.clone(),
+    ];
     Ok(Dispatch {
         kernel: many_name(weight.quant, half),
         why: "many rows: tiles of 32 by 64 on simdgroup matrices",
         buffers,
-        arguments,
+        arguments: arguments.bytes(),
         grid: Grid {
             x: weight.rows.div_ceil(w_rows) as u32,
-            rows: x.rows,
+            rows: io.inputs[member.operand].rows,
             per_group: x_rows as u32,
             z: 1,
         },

@@ -5,23 +5,26 @@ pub(crate) mod attention;
 mod elementwise;
 mod embed;
 mod expert_matmul;
+mod gate_up;
 mod kv_store;
 pub(crate) mod matmul;
+mod operands;
+mod qkv;
 mod rms_norm;
 mod rope;
 mod select;
 
+use minfer_graph::Op;
 use minfer_graph::op::matmul::Member;
-use minfer_graph::{Op, StateDecl, StateId, TensorType, WeightId};
-use minfer_plan::{Io, Layout, Unsupported};
-use minfer_quant::{DType, KvType, Quant};
+use minfer_plan::{Io, Unsupported};
 
 use crate::caps::Limits;
-use crate::dispatch::Dispatch;
+use crate::dispatch::{Dispatch, Slot};
 use crate::target::MetalTarget;
 
 const NEVER_QUANTIZED: &str = "activations stay f32: there is no 8-bit matrix path to feed";
-const NOT_FUSED: &str = "its parts are launched one by one";
+const NOT_FUSED: &str =
+    "its parts are launched one by one: the norm is shared by all rows of weights";
 
 /// The launches of `op` on a target, in order, or why it cannot run it.
 pub fn dispatches(
@@ -30,13 +33,16 @@ pub fn dispatches(
     target: &MetalTarget,
 ) -> Result<Vec<Dispatch>, Unsupported> {
     let one = |dispatch: Dispatch| Ok(vec![dispatch]);
+    let outputs: Vec<Slot> = (0..io.outputs.len()).map(Slot::Output).collect();
     let dispatches = match op {
         Op::Embed(op) => embed::lower(op, io),
         Op::GetRows(_) => one(elementwise::get_rows(io)),
-        Op::Matmul(op) => matmul::lower(&[Member::new(op.weight, op.bias)], io, target.staging()),
-        Op::MatmulGroup(op) => matmul::lower(&op.members, io, target.staging()),
-        Op::Add(_) => one(elementwise::binary("add", None, io)),
-        Op::Mul(_) => one(elementwise::binary("mul", None, io)),
+        Op::Matmul(op) => {
+            matmul::lower(&[Member::new(op.weight, op.bias)], &outputs, io, target.staging())
+        }
+        Op::MatmulGroup(op) => matmul::lower(&op.members, &outputs, io, target.staging()),
+        Op::Add(_) => one(elementwise::binary("add", io)),
+        Op::Mul(_) => one(elementwise::binary("mul", io)),
         Op::Scale(op) => one(elementwise::scale(op, io)),
         Op::Unary(op) => one(elementwise::unary(op, io)),
         Op::RmsNorm(op) => rms_norm::rms_norm(op, io),
@@ -50,12 +56,14 @@ pub fn dispatches(
         Op::ExpertCombine(_) => one(elementwise::expert_combine(io)),
         Op::Argmax(_) => one(select::argmax(io)),
         Op::TopK(op) => one(select::top_k(op, io)),
-        Op::Glu(op) => one(elementwise::binary("glu", Some(op.function), io)),
+        Op::Glu(op) => one(elementwise::glu(op.function, [Slot::Input(0), Slot::Input(1)], io)),
         Op::AddNorm(op) => rms_norm::add_norm(op, io),
         Op::QuantizeRows(_) | Op::NormQuantize(_) | Op::GluQuantize(_) => {
             Err(Unsupported::because(NEVER_QUANTIZED))
         }
-        Op::NormMatmul(_) | Op::Qkv(_) | Op::GateUp(_) => Err(Unsupported::because(NOT_FUSED)),
+        Op::Qkv(op) => qkv::lower(op, io, target.staging()),
+        Op::GateUp(op) => gate_up::lower(op, io, target.staging()),
+        Op::NormMatmul(_) => Err(Unsupported::because(NOT_FUSED)),
     }?;
     for dispatch in &dispatches {
         check_limits(dispatch, target.limits())?;
@@ -63,37 +71,11 @@ pub fn dispatches(
     Ok(dispatches)
 }
 
-/// Bytes of scratch memory that the launches of `op` share.
-pub(crate) fn scratch(op: &Op, io: &Io<'_>) -> usize {
-    if let Op::Attention(op) = op { attention::scratch(op, io) } else { 0 }
-}
-
-/// A paged state: what `StateDecl::Paged` holds, and the bytes of its pages.
-struct Paged {
-    kv_heads: usize,
-    head_dim: usize,
-    key: KvType,
-    value: KvType,
-    window: Option<usize>,
-    key_page_bytes: u32,
-    value_page_bytes: u32,
-}
-
-impl Paged {
-    fn of(io: &Io<'_>, id: StateId) -> Result<Paged, Unsupported> {
-        let decl = io.tables.state(id);
-        let StateDecl::Paged { kv_heads, head_dim, key, value, window, .. } = *decl else {
-            return Err(Unsupported::because("a state without pages"));
-        };
-        let bytes = |bytes: usize| {
-            u32::try_from(bytes).map_err(|_| {
-                Unsupported::because(format!("pages of {bytes} bytes, at most {} fit", u32::MAX))
-            })
-        };
-        let key_page_bytes = bytes(decl.key_page_bytes())?;
-        let value_page_bytes = bytes(decl.value_page_bytes())?;
-        Ok(Paged { kv_heads, head_dim, key, value, window, key_page_bytes, value_page_bytes })
-    }
+/// Bytes of scratch memory that launches share.
+pub(crate) fn scratch(dispatches: &[Dispatch]) -> usize {
+    let slots = dispatches.iter().flat_map(|dispatch| &dispatch.buffers);
+    let ends = slots.map(|slot| if let Slot::Scratch(bytes) = slot { bytes.end } else { 0 });
+    ends.max().unwrap_or(0)
 }
 
 /// Whether the device can launch it at all.
@@ -112,39 +94,4 @@ fn check_limits(dispatch: &Dispatch, limits: &Limits) -> Result<(), Unsupported>
         )));
     }
     Ok(())
-}
-
-/// Whether a matrix can be multiplied by activations of this type.
-fn check_matrix(io: &Io<'_>, id: WeightId, x: TensorType) -> Result<(), Unsupported> {
-    let weight = io.tables.weight(id);
-    if io.layout(id) != Layout::File {
-        let layout = io.layout(id).name();
-        return Err(Unsupported::because(format!("{} is laid out as {layout}", weight.name)));
-    }
-    if x.dtype != DType::F32 {
-        let (found, name) = (x.dtype.name(), &weight.name);
-        return Err(Unsupported::because(format!("{name} times {found}: {NEVER_QUANTIZED}")));
-    }
-    Ok(())
-}
-
-/// Whether a vector (norm, bias, sinks) is one that kernels read as it is.
-fn check_vector(io: &Io<'_>, id: WeightId) -> Result<(), Unsupported> {
-    let weight = io.tables.weight(id);
-    if weight.quant == Quant::F32 {
-        return Ok(());
-    }
-    let (name, found) = (&weight.name, weight.quant.name());
-    Err(Unsupported::because(format!("vectors are read as f32, {name} is {found}")))
-}
-
-/// Bytes of a row of a weight.
-fn row_bytes(io: &Io<'_>, id: WeightId) -> Result<u32, Unsupported> {
-    let weight = io.tables.weight(id);
-    let bytes = weight.quant.row_bytes(weight.cols);
-    let bytes = bytes.map_err(|error| Unsupported::because(format!("{}: {error}", weight.name)))?;
-    u32::try_from(bytes).map_err(|_| {
-        let name = &weight.name;
-        Unsupported::because(format!("{name}: rows of {bytes} bytes, at most {} fit", u32::MAX))
-    })
 }

@@ -6,7 +6,7 @@ use minfer_graph::op::qk_norm::QkNorm;
 use minfer_graph::op::rms_norm::RmsNorm;
 use minfer_plan::{Io, Unsupported};
 
-use super::check_vector;
+use super::operands::check_vector;
 use crate::arguments::NormArguments;
 use crate::dispatch::{Dispatch, Grid, Slot};
 

@@ -1,8 +1,6 @@
 // rope: pairs of a head's columns turned by position * frequency.
 //
-// Grid: x over runs of 256 pairs or single columns of a row's heads, y over tokens. A frequency
-// comes as turns per position in units of 2^-64: the product with the position wraps round at whole
-// turns, so the angle is as exact at position 100000 as at position 1, without double precision.
+// Grid: x over runs of 256 pairs or single columns of a row's heads, y over tokens.
 kernel void rope(device const float* x [[buffer(0)]],
                  device const int* positions [[buffer(1)]],
                  constant ulong* turns [[buffer(2)]],
@@ -16,15 +14,12 @@ kernel void rope(device const float* x [[buffer(0)]],
         const uint head = unit / units, i = unit % units;
         const ulong at = (ulong(tg.y) * a.heads + head) * a.head_dim;
         if (i < a.pairs) {
-            const ulong phase = turns[i] * ulong(positions[tg.y]);
-            // The top 32 bits as a signed part of a turn.
-            const float angle = float(int(uint(phase >> 32u))) * 1.46291807926715968105e-9f;
-            const float c = cos(angle) * a.magnitude, s = sin(angle) * a.magnitude;
+            const float2 c = turn(turns[i], positions[tg.y], a.magnitude);
             const ulong first = at + (a.interleaved != 0 ? 2 * i : i);
             const ulong second = a.interleaved != 0 ? first + 1 : first + a.pairs;
             const float p = x[first], q = x[second];
-            y[first] = fma(p, c, -(q * s));
-            y[second] = fma(q, c, p * s);
+            y[first] = fma(p, c.x, -(q * c.y));
+            y[second] = fma(q, c.x, p * c.y);
         } else {
             y[at + a.pairs + i] = x[at + a.pairs + i];
         }

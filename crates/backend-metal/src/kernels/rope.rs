@@ -15,22 +15,23 @@ pub(super) fn lower(op: &Rope, io: &Io<'_>) -> Dispatch {
         heads: heads as u32,
         head_dim: op.head_dim as u32,
         pairs: pairs as u32,
-        interleaved: match op.pairs {
-            Pairs::Interleaved => 1,
-            Pairs::HalfSplit => 0,
-        },
+        interleaved: u32::from(op.pairs == Pairs::Interleaved),
         magnitude: op.magnitude,
     };
-    let turns = op.frequencies.iter().flat_map(|f| turns(*f).to_le_bytes()).collect();
     Dispatch {
         kernel: "rope".to_owned(),
         why: "one thread a pair",
-        buffers: vec![Slot::Input(0), Slot::Input(1), Slot::Constant(turns), Slot::Output(0)],
+        buffers: vec![Slot::Input(0), Slot::Input(1), Slot::Constant(table(op)), Slot::Output(0)],
         arguments: arguments.bytes(),
         grid: Grid::each_row((heads * (op.head_dim - pairs)).div_ceil(256), out.rows),
         threads: 256,
         threadgroup_memory: 0,
     }
+}
+
+/// Turns per position of each pair.
+pub(super) fn table(op: &Rope) -> Vec<u8> {
+    op.frequencies.iter().flat_map(|f| turns(*f).to_le_bytes()).collect()
 }
 
 /// Turns per position, in units of 2^-64; whole turns do not matter.

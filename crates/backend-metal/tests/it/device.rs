@@ -170,9 +170,9 @@ impl Running<'_> {
             Slot::Values(id) => Ok(whole(&pool(*id)?.values)),
             Slot::Constant(bytes) => Ok(Binding::Bytes { index, bytes: bytes.clone() }),
             Slot::Unused => Ok(Binding::Bytes { index, bytes: vec![0xFF; 16] }),
-            Slot::Scratch => {
-                let (memory, length) = (self.arena.clone(), step.launch.scratch);
-                let offset = step.scratch.unwrap_or(0);
+            Slot::Scratch(bytes) => {
+                let (memory, length) = (self.arena.clone(), bytes.len());
+                let offset = step.scratch.unwrap_or(0) + bytes.start;
                 Ok(Binding::Buffer { index, memory, offset, length })
             }
             Slot::Weight(id) => {

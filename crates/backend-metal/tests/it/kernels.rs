@@ -12,7 +12,7 @@ use minfer_quant::DType;
 use minfer_reference::{Mode, Reference};
 
 use crate::device::{Run, SimDevice};
-use crate::variants::{caches, tight};
+use crate::variants::{caches, in_bucket, tight};
 
 const FAST: Run = Run { checked: false, seed: 0 };
 const CHECKED: Run = Run { checked: true, seed: 7 };
@@ -161,4 +161,19 @@ fn selection() {
         hold(&cases(op), FAST, Staging::Full, 10);
         hold(&some(cases(op), 2), CHECKED, Staging::Full, 5);
     }
+}
+
+#[test]
+fn qkv() {
+    hold(&cases("qkv"), FAST, Staging::Full, 10);
+    hold(&cases("qkv"), CHECKED, Staging::Full, 10);
+}
+
+#[test]
+fn gate_up() {
+    let small = cases("gate_up");
+    let wider = |rows| small.iter().map(move |case| in_bucket(case.clone(), rows));
+    let cases: Vec<Case> = small.iter().cloned().chain(wider(4)).chain(wider(8)).collect();
+    hold(&cases, FAST, Staging::Full, 30);
+    hold(&cases, CHECKED, Staging::Full, 30);
 }

@@ -7,7 +7,7 @@ use minfer_conformance::{Case, ops};
 use minfer_graph::{Graph, Op};
 use minfer_plan::{Io, Target, Unsupported};
 
-use crate::variants::{caches, tight};
+use crate::variants::{caches, in_bucket, tight};
 
 fn target() -> MetalTarget {
     MetalTarget::new(Limits::apple7("test"), Staging::Full)
@@ -38,11 +38,10 @@ fn every_launched_kernel_is_in_one_module_and_every_kernel_is_launched() {
         modules.iter().flat_map(|module| module.kernels.iter().map(String::as_str)).collect();
     let once: BTreeSet<&str> = there.iter().copied().collect();
     assert_eq!(there.len(), once.len(), "a kernel stands in two modules");
-    let cases: Vec<Case> = ops::all()
-        .into_iter()
-        .flat_map(|case| [tight(case.clone()), case])
-        .chain(caches())
-        .collect();
+    let suite = ops::all().into_iter().flat_map(|case| {
+        [tight(case.clone()), in_bucket(case.clone(), 4), in_bucket(case.clone(), 8), case]
+    });
+    let cases: Vec<Case> = suite.chain(caches()).collect();
     let mut launched = BTreeSet::new();
     for staging in [Staging::Half, Staging::Full] {
         let target = MetalTarget::new(Limits::apple7("test"), staging);
@@ -102,7 +101,7 @@ fn limits_refuse_with_both_numbers() {
             reasons.extend(dispatches.err().map(|refused| refused.reason));
         }
     }
-    let expected = "kv_store_f32 needs 256 threads in a threadgroup, small has at most 64";
+    let expected = "kv_store needs 256 threads in a threadgroup, small has at most 64";
     assert!(reasons.contains(expected), "{reasons:?}");
     let small = Limits { threadgroup_memory: 4096, ..Limits::apple7("small") };
     let small = MetalTarget::new(small, Staging::Full);

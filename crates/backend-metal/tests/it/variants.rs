@@ -16,11 +16,11 @@ pub fn tight(mut case: Case) -> Case {
     case
 }
 
-/// The case in buckets of 16 rows or more, whose kernels are those of many rows.
-pub fn roomy(mut case: Case) -> Case {
-    case.name += "+roomy";
+/// The case in buckets of so many rows at least, whose kernels may be others.
+pub fn in_bucket(mut case: Case, rows: usize) -> Case {
+    case.name += &format!("+bucket of {rows}");
     for step in &mut case.steps {
-        step.graph.tables.shape.tokens = step.graph.tables.shape.tokens.max(16);
+        step.graph.tables.shape.tokens = step.graph.tables.shape.tokens.max(rows);
     }
     case
 }
@@ -50,7 +50,7 @@ pub fn caches() -> Vec<Case> {
         for &key in KvType::ALL {
             for &value in KvType::ALL {
                 let case = cached(case.clone(), key, value);
-                cases.extend(case.into_iter().flat_map(|case| [roomy(case.clone()), case]));
+                cases.extend(case.into_iter().flat_map(|case| [in_bucket(case.clone(), 16), case]));
             }
         }
     }

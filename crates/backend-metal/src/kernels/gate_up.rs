@@ -1,0 +1,82 @@
+//! `gate_up`: the first half of a gated feed-forward block.
+
+use minfer_graph::op::gate_up::GateUp;
+use minfer_graph::op::matmul::Member;
+use minfer_plan::{Io, Unsupported};
+
+use super::elementwise;
+use super::matmul::{self, FEW_SIMDGROUPS, few_shape};
+use super::operands::{check_matrix, check_vector, row_bytes};
+use crate::arguments::GateUpArguments;
+use crate::caps::Staging;
+use crate::dispatch::{Dispatch, Grid, Slot};
+
+/// One launch where few rows meet two matrices of one format; else both products, up's into scratch
+/// memory, and the activation.
+pub(super) fn lower(
+    op: &GateUp,
+    io: &Io<'_>,
+    staging: Staging,
+) -> Result<Vec<Dispatch>, Unsupported> {
+    if let [gate, up] = &op.members[..]
+        && let Some(dispatch) = fused(op, [gate, up], io)?
+    {
+        return Ok(vec![dispatch]);
+    }
+    let bytes = io.outputs[0].bytes(&io.tables.shape);
+    let up = Slot::Scratch(0..bytes);
+    let outputs = [Slot::Output(0), up.clone()];
+    let mut dispatches = matmul::lower(&op.members, &outputs, io, staging)?;
+    dispatches.push(elementwise::glu(op.function, [Slot::Output(0), up], io));
+    Ok(dispatches)
+}
+
+fn fused(
+    op: &GateUp,
+    [gate, up]: [&Member; 2],
+    io: &Io<'_>,
+) -> Result<Option<Dispatch>, Unsupported> {
+    let x = io.inputs[gate.operand];
+    let weights = [gate, up].map(|member| io.tables.weight(member.weight));
+    let alike = weights[0].quant == weights[1].quant && gate.operand == up.operand;
+    let Some(few) = few_shape(x.rows.capacity(&io.tables.shape)).filter(|_| alike) else {
+        return Ok(None);
+    };
+    for member in [gate, up] {
+        check_matrix(io, member.weight, x)?;
+        member.bias.map_or(Ok(()), |bias| check_vector(io, bias))?;
+    }
+    let (function, factor) = elementwise::code(op.function);
+    let arguments = GateUpArguments {
+        cols: weights[0].cols as u32,
+        outputs: weights[0].rows as u32,
+        row_bytes: row_bytes(io, gate.weight)?,
+        has_gate_bias: u32::from(gate.bias.is_some()),
+        has_up_bias: u32::from(up.bias.is_some()),
+        function,
+        factor,
+    };
+    let rows = few.weight_rows * FEW_SIMDGROUPS;
+    let bias = |member: &Member| member.bias.map_or(Slot::Unused, Slot::Weight);
+    Ok(Some(Dispatch {
+        kernel: matmul::few_name("gate_up", weights[0].quant, few),
+        why: "few rows: both products and the activation at once",
+        buffers: vec![
+            Slot::Input(gate.operand),
+            Slot::Weight(gate.weight),
+            Slot::Weight(up.weight),
+            bias(gate),
+            bias(up),
+            Slot::Output(0),
+        ],
+        arguments: arguments.bytes(),
+        grid: Grid {
+            x: weights[0].rows.div_ceil(rows) as u32,
+            rows: x.rows,
+            per_group: few.rows as u32,
+            z: 1,
+        },
+        threads: 32 * FEW_SIMDGROUPS as u32,
+        threadgroup_memory: 0,
+    }))
+}
