@@ -8,8 +8,9 @@ const EMPTY: &[u8] = b"!<arch>\n";
 
 fn main() -> std::io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
-    let (Some(_), Some(folder)) =
-        (std::env::var_os("CARGO_FEATURE_OBJC"), std::env::var_os("OUT_DIR"))
+    let apple = std::env::var("CARGO_CFG_TARGET_VENDOR").is_ok_and(|vendor| vendor == "apple");
+    let (Some(_), Some(folder), false) =
+        (std::env::var_os("CARGO_FEATURE_OBJC"), std::env::var_os("OUT_DIR"), apple)
     else {
         return Ok(());
     };

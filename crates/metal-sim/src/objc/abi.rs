@@ -79,6 +79,7 @@ codes! {
     *const c_void = "^v",
     *mut c_void = "^v",
     *const Id = "^@",
+    *mut Id = "^@",
     *const usize = "^Q",
     *const Range = "^{_NSRange=QQ}",
 }

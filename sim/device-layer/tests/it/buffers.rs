@@ -4,7 +4,9 @@ use crate::layer::{device, expect_misuse, floats, test, values};
 use block2::RcBlock;
 use metal_sim::Profile;
 use metal_sim::objc::{Rule, Settings};
-use objc2_metal::{MTLBuffer as _, MTLDevice as _, MTLGPUFamily, MTLResourceOptions};
+use objc2_metal::{
+    MTLBuffer as _, MTLCopyAllDevices, MTLDevice as _, MTLGPUFamily, MTLResourceOptions,
+};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -25,6 +27,14 @@ fn a_device_has_the_figures_of_its_profile() {
         let families = [MTLGPUFamily::Apple7, MTLGPUFamily::Apple8, MTLGPUFamily::Metal3];
         let supported = families.map(|family| device.supportsFamily(family));
         assert_eq!(supported, [true, false, true]);
+    });
+}
+
+#[test]
+fn the_list_of_devices_has_one() {
+    test(Settings::default(), || {
+        let names: Vec<_> = MTLCopyAllDevices().to_vec().iter().map(|one| one.name()).collect();
+        assert_eq!(names, [device().name()]);
     });
 }
 

@@ -7,6 +7,7 @@ use crate::layer::{
 use block2::RcBlock;
 use metal_sim::objc::{Rule, Settings};
 use objc2::runtime::ProtocolObject;
+use objc2_foundation::NSString;
 use objc2_metal::{
     MTLBarrierScope, MTLCommandBuffer, MTLCommandBufferDescriptor, MTLCommandBufferStatus,
     MTLCommandQueue as _, MTLComputeCommandEncoder as _, MTLDevice as _, MTLSharedEvent as _,
@@ -157,6 +158,32 @@ fn an_event_that_never_comes_fails_the_command_buffer() {
         let text = finish(&commands).unwrap_err();
         assert!(text.contains("no event of value 1"), "{text}");
         assert_eq!(commands.status(), MTLCommandBufferStatus::Error);
+    });
+}
+
+#[test]
+fn a_scheduled_handler_runs_before_the_completed_one() {
+    test(Settings::default(), || {
+        let commands = commands(&device());
+        let (send, receive) = channel();
+        let handler = |text: &'static str| {
+            let send = send.clone();
+            RcBlock::new(move |_: NonNull<ProtocolObject<dyn MTLCommandBuffer>>| {
+                send.send(text).unwrap();
+            })
+        };
+        let (completed, scheduled) = (handler("completed"), handler("scheduled"));
+        // SAFETY: the captures may be used on another thread.
+        unsafe { commands.addCompletedHandler(RcBlock::as_ptr(&completed)) };
+        // SAFETY: as above.
+        unsafe { commands.addScheduledHandler(RcBlock::as_ptr(&scheduled)) };
+        commands.setLabel(Some(&NSString::from_str("named")));
+        commands.commit();
+        commands.waitUntilScheduled();
+        commands.waitUntilCompleted();
+        assert_eq!(receive.try_iter().collect::<Vec<_>>(), ["scheduled", "completed"]);
+        commands.commit();
+        expect_misuse(Rule::CommandBuffer, "commit on command buffer 'named'");
     });
 }
 

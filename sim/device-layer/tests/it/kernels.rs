@@ -88,13 +88,25 @@ fn a_source_that_does_not_compile_is_an_error_with_the_place() {
 }
 
 #[test]
+fn address_spaces_are_types() {
+    test(Settings::default(), || {
+        let source = NSString::from_str(
+            "#line 7 \"own.metal\"\nkernel void mixed(device float* x [[buffer(0)]],\n\
+             threadgroup float* y [[threadgroup(0)]]) {\n  x = y;\n}\n",
+        );
+        let made = device().newLibraryWithSource_options_error(&source, None);
+        let text = made.unwrap_err().localizedDescription().to_string();
+        assert!(text.contains("own.metal:9:"), "{text}");
+    });
+}
+
+#[test]
 fn a_library_knows_its_kernels() {
     test(Settings::default(), || {
         let device = device();
         let library = library(&device);
         let names = library.functionNames();
-        let names: Vec<String> =
-            (0..names.count()).map(|place| names.objectAtIndex(place).to_string()).collect();
+        let names: Vec<String> = names.to_vec().iter().map(ToString::to_string).collect();
         assert_eq!(names, ["scale", "increment", "reverse"]);
         let missing = NSString::from_str("scales");
         assert!(library.newFunctionWithName(&missing).is_none());

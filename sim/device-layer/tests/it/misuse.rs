@@ -6,6 +6,7 @@ use crate::layer::{
 };
 use metal_sim::objc::{Rule, Settings};
 use objc2::rc::autoreleasepool;
+use objc2_foundation::NSRange;
 use objc2_metal::{MTLCommandBuffer as _, MTLCommandEncoder as _, MTLComputeCommandEncoder as _};
 use std::ptr::NonNull;
 
@@ -91,6 +92,28 @@ fn arguments_out_of_range() {
             unsafe { encoder.setBufferOffset_atIndex(4, 7) };
             expect_misuse(Rule::Argument, "no buffer is bound at index 7");
         });
+    });
+}
+
+#[test]
+fn several_buffers_are_checked_one_by_one() {
+    test(Settings::default(), || {
+        let device = device();
+        let y = floats(&device, &[1.0; 32]);
+        let commands = commands(&device);
+        encode(&commands, |encoder| {
+            let buffers: [*const _; 2] = [&raw const *y, &raw const *y];
+            let (buffers, offsets) =
+                (NonNull::from(&buffers).cast(), NonNull::from(&[0_usize, 128]));
+            // SAFETY: two of each; the second offset is reported.
+            unsafe {
+                encoder.setBuffers_offsets_withRange(buffers, offsets.cast(), NSRange::new(0, 2));
+            }
+            expect_misuse(Rule::Argument, "offset 128 at index 1 is past a buffer of 128 bytes");
+            dispatch(encoder, &pipeline(&device, "increment"), 32);
+        });
+        finish(&commands).unwrap();
+        assert_eq!(values(&y), [2.0; 32]);
     });
 }
 

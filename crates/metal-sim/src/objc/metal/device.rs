@@ -12,7 +12,7 @@ use crate::objc::abi::{BlockPointer, ErrorSlot, Size};
 use crate::objc::block::Block;
 use crate::objc::class::{Class, Methods, class, methods};
 use crate::objc::faults::{self, Fault};
-use crate::objc::foundation::{List, Text};
+use crate::objc::foundation::Text;
 use crate::objc::object::{Body, Id, Strong};
 use crate::objc::reports::{Rule, report};
 use crate::objc::settings::{self, Settings};
@@ -38,24 +38,11 @@ impl Body for Device {
     }
 }
 
-fn new_device() -> Strong {
-    Strong::new(Device {
-        settings: settings::current(),
-        allocated: AtomicUsize::new(0),
-        lost: AtomicBool::new(false),
-    })
-}
-
 /// A new device with the current settings.
 #[unsafe(no_mangle)]
 extern "C-unwind" fn MTLCreateSystemDefaultDevice() -> Id {
-    new_device().give()
-}
-
-/// The list of that one device.
-#[unsafe(no_mangle)]
-extern "C-unwind" fn MTLCopyAllDevices() -> Id {
-    Strong::new(List(vec![new_device()])).give()
+    let (allocated, lost) = (AtomicUsize::new(0), AtomicBool::new(false));
+    Strong::new(Device { settings: settings::current(), allocated, lost }).give()
 }
 
 /// What `MTLGPUFamily` numbers mean to a device of Apple's family `family`.

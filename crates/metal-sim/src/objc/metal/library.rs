@@ -106,7 +106,7 @@ fn declare(table: &mut Methods) {
         c"device" = |library| -> Id { Strong::of(Arc::clone(&library.device)).autorelease() }
         c"functionNames" = |library| -> Id {
             let names = library.compiled.kernels().map(|name| Strong::new(Text::new(name)));
-            Strong::new(List(names.collect())).autorelease()
+            Strong::new(List::new(names.collect())).autorelease()
         }
         c"newFunctionWithName:" = |library, name: Id| -> Id {
             library.function(name, None).map_or(Id::NIL, Strong::give)
