@@ -52,7 +52,10 @@ pub enum LoadError {
         expected: u32,
     },
     /// A table in it holds what cannot be.
-    #[error("{path}: the library's table of {table} is broken; compile it again", path = path.display())]
+    #[error(
+        "{path}: the library's table of {table} is broken; compile it again",
+        path = path.display()
+    )]
     Table {
         /// The file.
         path: PathBuf,

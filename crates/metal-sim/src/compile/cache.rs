@@ -1,6 +1,6 @@
 //! Compiled libraries on disk, by a hash of all that they are made from.
 //!
-//! Entries appear by renaming, whole or not at all; one process makes an entry while the others wait
+//! Entries appear by renaming, whole or not at all; one process makes an entry while others wait
 //! for it. Nothing is ever removed: the folder may be deleted at any time by whoever owns it.
 
 use std::env;

@@ -57,8 +57,8 @@ impl Compiler {
         self
     }
 
-    /// Checks types and address spaces as strictly as Apple's compiler does, as far as is known, and
-    /// lists the kernels.
+    /// Checks types and address spaces as strictly as Apple's compiler does, as far as is known,
+    /// and lists the kernels.
     ///
     /// # Errors
     /// The source is wrong, or the compiler cannot be run.

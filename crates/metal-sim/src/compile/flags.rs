@@ -57,8 +57,8 @@ const LIBRARY: [&str; 11] = [
     "-Wl,-z,defs",
 ];
 
-/// A call before every access: the sanitizer of the kernel, which brings no runtime of its own, with
-/// everything off that would add to or save a call.
+/// A call before every access: the sanitizer of the kernel, which brings no runtime of its own,
+/// with everything off that would add to or save a call.
 const CHECKED: [&str; 18] = [
     "-DMSIM_CHECKED",
     "-O1",

@@ -114,3 +114,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
     fs::write(path, text)
 }
+
+#[cfg(test)]
+#[path = "shim_tests.rs"]
+mod tests;

@@ -68,7 +68,7 @@ fn is_member(diagnostic: &Diagnostic, in_spaces: &BTreeSet<String>) -> bool {
     let about = text.starts_with("cannot initialize object parameter of type")
         || text.starts_with("no matching member function");
     about
-        && (SPACES.iter().any(|space| spaced(&space))
+        && (SPACES.iter().any(spaced)
             || diagnostic.notes.iter().any(|note| note.text.contains("address space")))
         && in_spaces.iter().any(|class| text.contains(class.as_str()))
 }

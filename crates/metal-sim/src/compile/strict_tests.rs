@@ -45,7 +45,7 @@ fn casts_are_placed_by_what_stood_before() {
   |-ParmVarDecl 0x4 </shim/msl/config.h:13:16, k.metal:3:29> col:29 used x 'device float *'
   | `-CStyleCastExpr 0x5 <line:5:21, col:36> 'device float *' <AddressSpaceConversion>
   |   `-ImplicitCastExpr 0x6 <col:36> 'threadgroup float *' <LValueToRValue> part_of_explicit_cast
-  | `-CStyleCastExpr 0x7 <col:40, col:41> 'uint4':'uint __attribute__((ext_vector_type(4)))' <BitCast>
+  | `-CStyleCastExpr 0x7 <col:40> 'uint4':'uint __attribute__((ext_vector_type(4)))' <BitCast>
   | `-CStyleCastExpr 0x7 <col:45, col:46> 'device uint4 *' <BitCast>
   | `-CStyleCastExpr 0x8 </shim/msl/a.h:1:1, col:2> 'device float *' <AddressSpaceConversion>
   | `-CStyleCastExpr 0x9 <<invalid sloc>> 'int' <IntegralCast>

@@ -14,7 +14,7 @@ pub enum Fault {
         what: String,
     },
     /// An attribute that Metal does not have.
-    #[error("unknown attribute [[{name}]]{}", near.as_ref().map_or(String::new(), |near| format!("; did you mean [[{near}]]?")))]
+    #[error("unknown attribute [[{name}]]{}", hint(near.as_deref()))]
     UnknownAttribute {
         /// The attribute.
         name: String,
@@ -107,6 +107,10 @@ pub enum Fault {
         /// What is declared.
         name: String,
     },
+}
+
+fn hint(near: Option<&str>) -> String {
+    near.map_or(String::new(), |near| format!("; did you mean [[{near}]]?"))
 }
 
 /// Faults so far, with their places.

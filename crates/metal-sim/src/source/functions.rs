@@ -92,8 +92,8 @@ pub(crate) fn members(
     (edits, classes)
 }
 
-/// Constructors as C++ now has them: none is called `name<T>`; and a class whose constructors are all
-/// `= default` is an aggregate in Metal, so those without parameters go.
+/// Constructors as C++ now has them: none is called `name<T>`; and a class whose constructors are
+/// all `= default` is an aggregate in Metal, so those without parameters go.
 pub(crate) fn constructors(tokens: &[Token<'_>], declarations: &[Declaration]) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut defaults = Vec::new();
@@ -124,8 +124,8 @@ pub(crate) fn constructors(tokens: &[Token<'_>], declarations: &[Declaration]) -
     edits
 }
 
-/// Functions that differ from an earlier one by address spaces alone: where spaces are no types they
-/// are the same, and the headers' macro leaves them out.
+/// Functions that differ from an earlier one by address spaces alone: where spaces are no types
+/// they are the same, and the headers' macro leaves them out.
 /// `gone` are edits that take whole functions away.
 pub(crate) fn repeated(
     tokens: &[Token<'_>],

@@ -1,8 +1,8 @@
 //! From Metal text to C++ text that clang compiles with this crate's headers.
 //!
-//! Reads what a preprocessor wrote, knows kernels and their parameters, and rewrites the little that
-//! C++ cannot say. Lines and, where a line holds no macro, columns stay those of the source. What
-//! a C++ compiler finds by itself is left to it.
+//! Reads what a preprocessor wrote, knows kernels and their parameters, and rewrites the little
+//! that C++ cannot say. Lines and, where a line holds no macro, columns stay those of the source.
+//! What a C++ compiler finds by itself is left to it.
 
 mod attributes;
 mod columns;

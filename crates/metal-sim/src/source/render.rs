@@ -61,15 +61,18 @@ impl<'a> Page<'a> {
     fn move_to(&mut self, token: &Token<'_>) {
         let (file, line, column) = self.at;
         let glued = token.spaced && column > 1 && !self.text.ends_with(' ');
+        let overrun = match token.kind {
+            Kind::Pragma => column > 1,
+            _ if token.column == 0 => false,
+            _ => column > token.column || column == token.column && glued,
+        };
         let near = self.started && file == token.file && line <= token.line;
         if !near || token.line - line > BLANK_LINES {
             self.mark(token);
         } else if token.line > line {
             self.text.push_str(&"\n".repeat((token.line - line) as usize));
             self.at = (file, token.line, 1);
-        } else if token.kind == Kind::Pragma && column > 1 {
-            self.mark(token);
-        } else if token.column > 0 && (column > token.column || column == token.column && glued) {
+        } else if overrun {
             self.mark(token);
         }
         self.started = true;

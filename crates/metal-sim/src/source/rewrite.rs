@@ -137,7 +137,8 @@ fn variables(tokens: &[Token<'_>], id: &mut u32, faults: &mut Faults<'_>) -> Opt
         let name = variable.text;
         let extent = spell(&part[1..]);
         text.push_str(&format!(
-            "typedef {kind} msim_type_{name}{extent}; MSIM_THREADGROUP({id}, msim_type_{name}, {name}) "
+            "typedef {kind} msim_type_{name}{extent}; \
+             MSIM_THREADGROUP({id}, msim_type_{name}, {name}) "
         ));
         *id += 1;
     }

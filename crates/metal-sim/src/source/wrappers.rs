@@ -65,7 +65,8 @@ fn wrapper(number: usize, expression: &str, kernel: &Kernel<'_>) -> String {
     }
     let slots = slots.join(", ");
     format!(
-        "static constexpr msim_slot msim_slots_{number}[] = {{{slots}}}; using msim_wrap_{number} = \
+        "static constexpr msim_slot msim_slots_{number}[] = {{{slots}}}; \
+         using msim_wrap_{number} = \
          msim_wrap<decltype(&{expression}), &{expression}, msim_slots_{number}>; \
          static_assert(sizeof(msim_wrap_{number}::table) > 0);\n"
     )

@@ -69,7 +69,7 @@ fn columns_hold_behind_what_was_rewritten() {
 fn casts_between_address_spaces_are_refused() {
     let Some(compiler) = require() else { return };
     let text = "#include <metal_stdlib>\n\
-                kernel void k(device float* x [[buffer(0)]], threadgroup float* s [[threadgroup(0)]]) {\n\
+                kernel void k(device float* x, threadgroup float* s) {\n\
                 \x20   device float* p = (device float*)s;\n    *p = *x;\n}\n";
     let found = refused(&compiler, text);
     assert_eq!(found.len(), 1, "{found:?}");
@@ -263,7 +263,7 @@ fn command(text: &str, arguments: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8_lossy(&text).into_owned())
 }
 
-const ADD: &str = "kernel void add(device float* x [[buffer(0)]], constant float& y [[buffer(1)]],\n\
+const ADD: &str = "kernel void add(device float* x, constant float& y [[buffer(1)]],\n\
                    uint t [[thread_position_in_grid]]) { x[t] += y; }\n";
 
 #[test]

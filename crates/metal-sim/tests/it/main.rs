@@ -11,8 +11,8 @@ mod limits;
 mod published;
 mod traffic;
 
-/// The compiler. Where there is none, a test that needs it proves nothing and returns at once; where
-/// tests must not be skipped it fails.
+/// The compiler. Where there is none, a test that needs it proves nothing and returns at once;
+/// where tests must not be skipped it fails.
 fn require() -> Option<metal_sim::Compiler> {
     let required = ["METAL_SIM_REQUIRED", "CI"].iter().any(|name| std::env::var_os(name).is_some());
     match metal_sim::Compiler::find() {
