@@ -10,7 +10,8 @@ mod compile;
 mod launch;
 mod library;
 mod memory;
-#[cfg(feature = "objc")]
+// Apple's platforms have the real one.
+#[cfg(all(feature = "objc", not(target_vendor = "apple")))]
 pub mod objc;
 mod place;
 mod profile;
@@ -28,6 +29,6 @@ pub use memory::{Memory, OutOfMemory};
 pub use place::Place;
 pub use profile::Profile;
 pub use report::{Kind, Report};
-pub use run::{Outcome, Simulator};
+pub use run::{Outcome, Simulator, Watch};
 pub use source::{Fault, ParameterText, Signature, Slot};
 pub use traffic::{BufferTraffic, Traffic};

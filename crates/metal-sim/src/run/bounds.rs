@@ -25,6 +25,8 @@ pub struct Bounds {
     pub slices: Vec<Bound>,
     /// Segments of the library: program-scope constants are read from there.
     library: Vec<Range<usize>>,
+    /// Where they begin.
+    base: Option<usize>,
     /// The slice that the last access was to.
     last: usize,
 }
@@ -37,7 +39,7 @@ impl Bounds {
         };
         let slices = dispatch.slices.iter().map(bound).collect();
         let call = dispatch.kernel.call as *const () as usize;
-        Bounds { slices, library: symbols::segments(call), last: 0 }
+        Bounds { slices, library: symbols::segments(call), base: symbols::base_of(call), last: 0 }
     }
 
     /// The place of a slice that holds all of an access; one that may be written where there is.
@@ -60,7 +62,14 @@ impl Bounds {
             || within(core.note.get() as usize, size_of::<abi::Current>())
             || (!write && within(&raw const host::HOST as usize, size_of::<abi::Host>()))
             || (!write && within(core.arguments() as usize, size_of::<abi::Arguments>()))
-            || (!write && self.library.iter().any(|one| within(one.start, one.len())))
+            || (!write && self.in_library(access))
+    }
+
+    fn in_library(&self, access: &Range<usize>) -> bool {
+        if self.library.is_empty() {
+            return self.base.is_some() && symbols::base_of(access.start) == self.base;
+        }
+        self.library.iter().any(|one| one.start <= access.start && access.end <= one.end)
     }
 
     /// What to say of an access outside everything.

@@ -3,16 +3,18 @@
 use std::io;
 use std::ops::Range;
 
+use super::Watch;
 use super::arena::ARENA;
 use super::bounds::{self, Bounds};
 use super::core::Core;
 use super::dispatch::{Dispatch, Slice};
 use super::fiber::STACK;
+use super::joint::Access;
 use super::log::{Spot, point};
 use super::race::{self, Byte, Conflict, Moment};
 use super::shadow::{Shadow, Sparse};
 use super::traffic::Counters;
-use crate::abi::access;
+use crate::abi::{self, access};
 use crate::report::Kind;
 use crate::traffic::Traffic;
 
@@ -72,7 +74,7 @@ impl Checks {
         Ok(())
     }
 
-    fn access(&mut self, core: &Core, range: &Range<usize>, bits: u32) -> Verdict {
+    fn access(&mut self, core: &Core, range: &Range<usize>, bits: u32, pc: u64) -> Verdict {
         let write = bits & access::WRITE != 0;
         if bounds::in_arena(core, range.start) {
             return self.local(core, range, bits);
@@ -84,7 +86,6 @@ impl Checks {
             let (kind, text) = self.bounds.describe(core, range, write);
             return problem(kind, text, true);
         };
-        let group = self.group(core);
         let Some(dispatch) = core.dispatch() else { return Ok(()) };
         let Some(slice) = dispatch.slices.get(place) else { return Ok(()) };
         let offset = range.start - slice.range().start;
@@ -93,7 +94,11 @@ impl Checks {
                 format!("write to buffer({}) '{}', which is constant", slice.index, slice.name);
             return problem(Kind::Undefined, text, true);
         }
-        self.counters.buffer(place, offset, range.len(), group, write);
+        let by = self.by(core, pc);
+        self.counters.buffer(place, offset, range.len(), by, write);
+        if dispatch.watch != Watch::Mistakes {
+            return Ok(());
+        }
         initialised(slice, offset, range.len(), write)?;
         if !self.bounds.slices.get(place).is_some_and(|bound| bound.tracked) {
             return Ok(());
@@ -112,6 +117,9 @@ impl Checks {
             Err(text) => return problem(Kind::ThreadgroupOutOfBounds, text, true),
         };
         self.counters.threadgroup(range.len(), write);
+        if core.dispatch().is_some_and(|dispatch| dispatch.watch != Watch::Mistakes) {
+            return Ok(());
+        }
         let start = range.start - core.arena.start() as usize;
         let now = self.moment(core, 1, bits);
         let bytes = self.local.range(start..start + range.len());
@@ -137,6 +145,12 @@ impl Checks {
 
     fn group(&self, core: &Core) -> u32 {
         self.groups.wrapping_add(core.serial.get()).wrapping_add(1)
+    }
+
+    fn by(&self, core: &Core, pc: u64) -> Access {
+        let thread = core.current.get();
+        let simdgroup = thread / abi::LANES;
+        Access { pc, thread, group: self.group(core), sequence: core.sequence(simdgroup) }
     }
 
     fn moment(&self, core: &Core, memory: usize, bits: u32) -> Moment {
@@ -178,7 +192,8 @@ impl Checks {
 
 fn counters(dispatch: &Dispatch) -> io::Result<Counters> {
     let buffer = |one: &'_ Slice| (one.index, one.name.clone(), one.offset, one.length);
-    Counters::new(&dispatch.name, dispatch.slices.iter().map(buffer))
+    let coalescing = dispatch.watch == Watch::Coalescing;
+    Counters::new(&dispatch.name, dispatch.slices.iter().map(buffer), coalescing)
 }
 
 /// Poisoned device memory: a value must have been written before it is read.
@@ -212,7 +227,7 @@ pub fn access(core: &Core, address: usize, size: usize, bits: u32, pc: u64) {
     // Taken out while it works, so that it is back before a fiber is left.
     let Some(mut checks) = core.checks.take() else { return };
     let range = address..address.saturating_add(size);
-    let verdict = checks.access(core, &range, bits);
+    let verdict = checks.access(core, &range, bits, pc);
     core.checks.set(Some(checks));
     if let Err(problem) = verdict {
         let Problem { kind, text, fatal } = *problem;

@@ -136,6 +136,8 @@ pub struct Core {
     pub barrier_first: Cell<usize>,
     /// Threadgroup barriers passed, by memory: device, threadgroup.
     pub epochs: [Cell<u32>; 2],
+    /// Threadgroup barriers that this core has seen passed.
+    pub passed: Cell<u64>,
     /// The threadgroup's number in the grid, its position, its size.
     pub serial: Cell<u32>,
     pub position: Cell<[u32; 3]>,
@@ -171,6 +173,7 @@ impl Core {
             barrier: Cell::new(Wait::NONE),
             barrier_first: Cell::new(0),
             epochs: [const { Cell::new(0) }; 2],
+            passed: Cell::new(0),
             serial: Cell::new(0),
             position: Cell::new([0; 3]),
             size: Cell::new([0; 3]),
@@ -203,6 +206,13 @@ impl Core {
     #[inline(always)]
     pub fn shared(&self, simdgroup: usize) -> *mut abi::Simdgroup {
         self.shared.get().cast::<abi::Simdgroup>().wrapping_add(simdgroup % SIMDGROUPS)
+    }
+
+    /// Rendezvous of a simdgroup so far, with others or alone.
+    pub fn sequence(&self, simdgroup: usize) -> u64 {
+        // SAFETY: only this system thread touches it, and no reference to it lives elsewhere now.
+        let alone = unsafe { (*self.shared(simdgroup)).sequence };
+        alone.wrapping_add(self.passed.get())
     }
 
     /// What the kernel is called with.

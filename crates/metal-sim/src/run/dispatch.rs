@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use super::Watch;
 use super::log::Log;
 use crate::abi;
 use crate::launch::Grid;
@@ -98,6 +99,7 @@ pub struct Dispatch {
     pub seed: u64,
     /// Rendezvous and accesses that a threadgroup may take.
     pub steps: u64,
+    pub watch: Watch,
     pub log: Arc<Log>,
     /// Threadgroups that were taken up.
     pub next: AtomicU32,

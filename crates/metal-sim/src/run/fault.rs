@@ -13,8 +13,8 @@ use std::sync::OnceLock;
 use super::bounds::NEAR;
 use super::core::Core;
 use super::fiber::STACK;
-use super::host;
 use super::log::Spot;
+use super::{host, registers};
 use crate::memory::{Mapping, page_size};
 use crate::report::Kind;
 
@@ -44,6 +44,9 @@ static BEFORE: OnceLock<[libc::sigaction; SIGNALS.len()]> = OnceLock::new();
 
 /// Installs the handler, once a process.
 pub fn install() -> io::Result<()> {
+    if !registers::KNOWN {
+        return Ok(());
+    }
     static INSTALLED: OnceLock<Result<(), i32>> = OnceLock::new();
     let code = || io::Error::last_os_error().raw_os_error().unwrap_or(0);
     let result = INSTALLED.get_or_init(|| {
@@ -123,38 +126,12 @@ fn divert(core: &Core, signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     let address = unsafe { info.si_addr() } as usize;
     // SAFETY: the system passes the interrupted thread's registers.
     let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
-    let (pc, stack) = registers(context);
+    let (pc, stack) = registers::get(context);
     core.fault.set(Fault { signal, address, pc, stack });
     let low = core.stacks.low(core.current.get());
     let room = low + page_size() + 8192;
     let top = if (room..low + STACK).contains(&stack) { stack - 1024 } else { low + STACK - 8192 };
-    resume(context, land as *const () as usize, top & !15);
-}
-
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-fn registers(context: &libc::ucontext_t) -> (usize, usize) {
-    let registers = &context.uc_mcontext.gregs;
-    let pc = registers[libc::REG_RIP as usize];
-    (pc as usize, registers[libc::REG_RSP as usize] as usize)
-}
-
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-fn resume(context: &mut libc::ucontext_t, pc: usize, stack: usize) {
-    let registers = &mut context.uc_mcontext.gregs;
-    registers[libc::REG_RIP as usize] = pc as i64;
-    // As after a call.
-    registers[libc::REG_RSP as usize] = (stack - 8) as i64;
-}
-
-#[cfg(all(target_os = "linux", target_arch = "aarch64"))]
-fn registers(context: &libc::ucontext_t) -> (usize, usize) {
-    (context.uc_mcontext.pc as usize, context.uc_mcontext.sp as usize)
-}
-
-#[cfg(all(target_os = "linux", target_arch = "aarch64"))]
-fn resume(context: &mut libc::ucontext_t, pc: usize, stack: usize) {
-    context.uc_mcontext.pc = pc as u64;
-    context.uc_mcontext.sp = stack as u64;
+    registers::set(context, land as *const () as usize, top & !15);
 }
 
 /// Reports the fault that was noted, and ends the launch.

@@ -61,6 +61,7 @@ pub fn inspect(simulator: &Simulator, launch: &Launch, log: &Arc<Log>) -> Option
         profile: simulator.profile,
         seed: simulator.seed,
         steps: simulator.steps,
+        watch: simulator.watch,
         log: Arc::clone(log),
         next: AtomicU32::new(0),
         stop: AtomicBool::new(false),

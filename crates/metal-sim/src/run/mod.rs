@@ -12,10 +12,12 @@ mod dispatch;
 mod fault;
 mod fiber;
 mod host;
+mod joint;
 mod limits;
 mod log;
 mod pool;
 mod race;
+mod registers;
 mod schedule;
 mod shadow;
 mod step;
@@ -32,6 +34,18 @@ use crate::profile::Profile;
 use crate::report::Report;
 use crate::traffic::Traffic;
 
+/// What checked kernels are watched for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Watch {
+    /// Mistakes; traffic is counted too.
+    #[default]
+    Mistakes,
+    /// Traffic alone, in about half the time. Accesses outside of all buffers still end the launch.
+    Traffic,
+    /// Traffic, and how the lanes of a simdgroup share lines.
+    Coalescing,
+}
+
 /// A GPU to run launches on, and how closely to look.
 #[derive(Clone, Copy, Debug)]
 pub struct Simulator {
@@ -45,6 +59,8 @@ pub struct Simulator {
     pub max_reports: usize,
     /// Accesses (of checked kernels) and collectives of a threadgroup before it counts as hanging.
     pub steps: u64,
+    /// What checked kernels are watched for.
+    pub watch: Watch,
 }
 
 /// What came of a run.
@@ -61,7 +77,8 @@ pub struct Outcome {
 impl Simulator {
     /// This GPU, one worker, lanes in order.
     pub fn new(profile: Profile) -> Simulator {
-        Simulator { profile, workers: 1, seed: 0, max_reports: 20, steps: 1 << 36 }
+        let watch = Watch::Mistakes;
+        Simulator { profile, workers: 1, seed: 0, max_reports: 20, steps: 1 << 36, watch }
     }
 
     /// Runs one launch to its end.

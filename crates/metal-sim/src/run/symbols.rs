@@ -1,9 +1,11 @@
 //! From findings to reports: addresses become places of the source.
 #![expect(unsafe_code, reason = "asks the loader where a library lies")]
 
+#[cfg(target_os = "linux")]
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ops::Range;
+#[cfg(target_os = "linux")]
 use std::slice;
 
 use addr2line::Loader;
@@ -77,7 +79,7 @@ impl Symbols<'_> {
 }
 
 /// Where the object that contains an address begins.
-fn base_of(address: usize) -> Option<usize> {
+pub fn base_of(address: usize) -> Option<usize> {
     let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: asks about an address; any is allowed.
     let found = unsafe { libc::dladdr(address as *const _, info.as_mut_ptr()) };
@@ -89,7 +91,9 @@ fn base_of(address: usize) -> Option<usize> {
     Some(info.dli_fbase as usize)
 }
 
-/// The segments in memory of the object that contains an address.
+/// The segments in memory of the object that contains an address; none where the system does not
+/// list them.
+#[cfg(target_os = "linux")]
 pub fn segments(address: usize) -> Vec<Range<usize>> {
     let mut search = Search { address, found: Vec::new() };
     // SAFETY: the callback is only called before this returns, with the search.
@@ -97,11 +101,14 @@ pub fn segments(address: usize) -> Vec<Range<usize>> {
     search.found
 }
 
+#[cfg(target_os = "linux")]
 struct Search {
     address: usize,
     found: Vec<Range<usize>>,
 }
 
+/// Called for each object until it finds the one.
+#[cfg(target_os = "linux")]
 unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
     // SAFETY: what `segments` passed.
     let search = unsafe { &mut *search.cast::<Search>() };
@@ -123,4 +130,10 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, search: *mut
         return 1;
     }
     0
+}
+
+/// None: asked of each address instead.
+#[cfg(not(target_os = "linux"))]
+pub fn segments(_: usize) -> Vec<Range<usize>> {
+    Vec::new()
 }

@@ -196,6 +196,7 @@ pub fn release(core: &Core) {
         return;
     }
     advance(&core.epochs, wait.flags());
+    core.passed.set(core.passed.get().wrapping_add(1));
     core.waiting.set(0);
     for simdgroup in core.simdgroups.iter().take(count.div_ceil(32) as usize) {
         simdgroup.ready.set(simdgroup.stopped.get());

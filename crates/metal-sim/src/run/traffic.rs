@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::joint::{Access, Joints};
 use super::shadow::Sparse;
 use crate::traffic::{BufferTraffic, LINE, Traffic};
 
@@ -23,13 +24,14 @@ struct Buffer {
     lines: Sparse<Line>,
     /// Bytes of the first line that lie before the slice.
     skew: usize,
-    total: BufferTraffic,
 }
 
 /// Counters of a launch.
 pub struct Counters {
     buffers: Vec<Buffer>,
+    /// One total a buffer, in the same order.
     total: Traffic,
+    joints: Option<Box<Joints>>,
 }
 
 impl Counters {
@@ -37,27 +39,32 @@ impl Counters {
     pub fn new(
         kernel: &str,
         buffers: impl Iterator<Item = (u32, String, usize, usize)>,
+        coalescing: bool,
     ) -> io::Result<Counters> {
-        let buffer = |(index, name, offset, length): (u32, String, usize, usize)| {
+        let mut total = Traffic { kernel: kernel.to_owned(), ..Traffic::default() };
+        let mut lines = Vec::new();
+        for (index, name, offset, length) in buffers {
             let skew = offset % LINE;
-            let lines = Sparse::new((skew + length).div_ceil(LINE))?;
-            let total = BufferTraffic { index, name, ..BufferTraffic::default() };
-            Ok(Buffer { lines, skew, total })
-        };
-        let total = Traffic { kernel: kernel.to_owned(), ..Traffic::default() };
-        Ok(Counters { buffers: buffers.map(buffer).collect::<io::Result<_>>()?, total })
+            lines.push(Buffer { lines: Sparse::new((skew + length).div_ceil(LINE))?, skew });
+            total.buffers.push(BufferTraffic { index, name, ..BufferTraffic::default() });
+        }
+        let joints = coalescing.then(Box::default);
+        Ok(Counters { buffers: lines, total, joints })
     }
 
     /// For no launch.
     pub fn none() -> Counters {
-        Counters { buffers: Vec::new(), total: Traffic::default() }
+        Counters { buffers: Vec::new(), total: Traffic::default(), joints: None }
     }
 
     /// An access to a buffer, by its place among the buffers.
-    pub fn buffer(&mut self, place: usize, offset: usize, size: usize, group: u32, write: bool) {
+    pub fn buffer(&mut self, place: usize, offset: usize, size: usize, by: Access, write: bool) {
         let Some(buffer) = self.buffers.get_mut(place) else { return };
         let (first, end) = (offset + buffer.skew, offset + buffer.skew + size);
-        let total = &mut buffer.total;
+        if let Some(joints) = &mut self.joints {
+            joints.add(by, place, first..end, &mut self.total.buffers);
+        }
+        let Some(total) = self.total.buffers.get_mut(place) else { return };
         let bytes = if write { &mut total.written } else { &mut total.read };
         *bytes += size as u64;
         let lines = first / LINE..end.div_ceil(LINE);
@@ -66,7 +73,7 @@ impl Counters {
             let low = start + index * LINE;
             let from = first.max(low) - low;
             let upto = end.min(low + LINE) - low;
-            line.add(bits(from, upto), group, write, total);
+            line.add(bits(from, upto), by.group, write, total);
         }
     }
 
@@ -81,9 +88,11 @@ impl Counters {
     }
 
     /// The totals.
-    pub fn finish(self) -> Traffic {
-        let buffers = self.buffers.into_iter().map(|buffer| buffer.total).collect();
-        Traffic { buffers, ..self.total }
+    pub fn finish(mut self) -> Traffic {
+        if let Some(joints) = &mut self.joints {
+            joints.finish(&mut self.total.buffers);
+        }
+        self.total
     }
 }
 

@@ -54,6 +54,9 @@ fn one(kernel: &str) -> Outcome {
 
 #[test]
 fn threads_read_and_write() {
+    if crate::require().is_none() {
+        return;
+    }
     let x = floats(&(0..1000).map(|i| i as f32).collect::<Vec<_>>());
     for workers in [1, 2] {
         for seed in [0, 1, 2] {
@@ -69,6 +72,9 @@ fn threads_read_and_write() {
 
 #[test]
 fn lanes_and_simdgroups_meet() {
+    if crate::require().is_none() {
+        return;
+    }
     let x = floats(&(0..1024).map(|i| i as f32).collect::<Vec<_>>());
     for seed in 0..5 {
         let y = floats(&[0.0; 4]);
@@ -91,6 +97,9 @@ fn expect(outcome: &Outcome, kind: Kind, text: &str) {
 
 #[test]
 fn threads_that_do_not_come_alike_are_named() {
+    if crate::require().is_none() {
+        return;
+    }
     expect(
         &one("early"),
         Kind::BarrierDivergence,
@@ -101,6 +110,9 @@ fn threads_that_do_not_come_alike_are_named() {
 
 #[test]
 fn faults_end_the_launch_alone() {
+    if crate::require().is_none() {
+        return;
+    }
     for _ in 0..3 {
         expect(&one("beyond"), Kind::Fault, "buffer(1) 'y': offset 512, length 512");
         expect(&one("bottomless"), Kind::Fault, "need more than 64 KiB");
@@ -111,11 +123,17 @@ fn faults_end_the_launch_alone() {
 
 #[test]
 fn a_launch_that_does_not_end_is_ended() {
+    if crate::require().is_none() {
+        return;
+    }
     expect(&one("for_ever"), Kind::Hang, "1000000 accesses and collectives");
 }
 
 #[test]
 fn a_report_says_where() {
+    if crate::require().is_none() {
+        return;
+    }
     let outcome = one("beyond");
     let report = outcome.reports.first().expect("a report").to_string();
     let source = include_str!("../kernels/by_hand.cpp");

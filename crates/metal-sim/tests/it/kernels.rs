@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use metal_sim::{Compiler, Library, Memory, Mode, Source};
+use metal_sim::{Library, Memory, Mode, Source};
+
+use crate::require;
 
 /// The text of a file of `tests`.
 pub fn text(file: &str) -> String {
@@ -11,12 +13,11 @@ pub fn text(file: &str) -> String {
     std::fs::read_to_string(path).expect("a file of the tests")
 }
 
-/// A file of `tests`, compiled.
-pub fn compile(file: &str, mode: Mode) -> Library {
+/// A file of `tests`, compiled; none where there is no compiler.
+pub fn compile(file: &str, mode: Mode) -> Option<Library> {
     let source = Source { name: file.to_owned(), text: text(file) };
-    let compiler = Compiler::find().expect("a compiler");
-    match compiler.compile(&source, mode) {
-        Ok(library) => library,
+    match require()?.compile(&source, mode) {
+        Ok(library) => Some(library),
         Err(error) => panic!("{error}"),
     }
 }
