@@ -1,6 +1,6 @@
 //! What new devices are like, and what they remember of their runs.
 
-use crate::{Compiler, Mode, Outcome, Profile};
+use crate::{Compiler, Mode, Outcome, Profile, Watch};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,6 +11,8 @@ pub struct Settings {
     pub profile: Profile,
     /// Whether kernels are compiled with checks.
     pub mode: Mode,
+    /// What checked kernels are watched for.
+    pub watch: Watch,
     /// The compiler; none finds clang at the first library.
     pub compiler: Option<Compiler>,
     /// Threads that run threadgroups.
@@ -31,6 +33,7 @@ impl Default for Settings {
         Self {
             profile: Profile::M1,
             mode: Mode::Checked,
+            watch: Watch::Mistakes,
             compiler: None,
             workers: 1,
             seed: 0,

@@ -5,7 +5,7 @@ use crate::layer::{
     floats, library, pipeline, size, test, values,
 };
 use metal_sim::objc::{self, Rule, Settings};
-use metal_sim::{Mode, Profile};
+use metal_sim::{Mode, Profile, Watch};
 use objc2_foundation::NSString;
 use objc2_metal::{
     MTLCompileOptions, MTLComputeCommandEncoder as _, MTLComputePipelineDescriptor,
@@ -162,6 +162,24 @@ fn what_a_kernel_does_wrong_fails_its_command_buffer() {
         let outcomes = objc::take_outcomes();
         assert_eq!(outcomes.len(), 1);
         assert!(!outcomes[0].reports.is_empty());
+    });
+}
+
+#[test]
+fn traffic_of_each_launch_can_be_had() {
+    test(Settings { watch: Watch::Traffic, record: true, ..Settings::default() }, || {
+        let device = device();
+        let y = floats(&device, &[0.0; 64]);
+        let increment = pipeline(&device, "increment");
+        let commands = commands(&device);
+        encode(&commands, |encoder| {
+            bind(encoder, &y, 0, 0);
+            dispatch(encoder, &increment, 64);
+            dispatch(encoder, &increment, 32);
+        });
+        finish(&commands).unwrap();
+        let outcomes = objc::take_outcomes();
+        assert_eq!(outcomes.iter().map(|outcome| outcome.traffic.len()).sum::<usize>(), 2);
     });
 }
 

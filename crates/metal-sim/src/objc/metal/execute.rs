@@ -5,7 +5,7 @@ use super::device::Device;
 use super::event::Event;
 use crate::objc::faults::{self, Fault};
 use crate::objc::foundation::{Domain, Failure};
-use crate::objc::settings;
+use crate::objc::settings::{self, Settings};
 use crate::{Launch, Outcome, Simulator};
 use std::any::Any;
 use std::sync::Arc;
@@ -129,8 +129,8 @@ impl Operation {
 impl Pass {
     fn run(&self, device: &Device) -> Result<(), Failure> {
         let settings = &device.settings;
-        let (workers, seed) = (settings.workers, settings.seed);
-        let simulator = Simulator { workers, seed, ..Simulator::new(settings.profile) };
+        let Settings { profile, workers, seed, watch, .. } = *settings;
+        let simulator = Simulator { workers, seed, watch, ..Simulator::new(profile) };
         let outcome = simulator.run_concurrent(&self.launches, &self.barriers);
         let found = describe(&outcome);
         if settings.record {
