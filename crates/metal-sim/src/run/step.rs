@@ -58,6 +58,10 @@ impl Step<'_> {
         (exports.attach)(&raw const host::HOST);
         let _constants = self.launch.kernel.hold();
         if library.mode() == Mode::Fast {
+            // Nobody sees what it writes; it may be all that it can.
+            for slice in dispatch.slices.iter().filter(|slice| slice.writable) {
+                slice.memory.note_written(slice.offset, slice.length);
+            }
             let groups = dispatch.shape.total().unwrap_or(1) as usize;
             pool::run(&dispatch, self.simulator.workers.min(groups), None)?;
             let ended = !dispatch.stop.load(Ordering::Relaxed);

@@ -113,3 +113,17 @@ fn the_rest_is_not_run_after_a_failure() {
     assert!(outcome.stopped);
     assert_eq!(read(&c), [0.0; 64]);
 }
+
+#[test]
+fn what_a_fast_kernel_may_have_written_counts_as_written() {
+    let Some(checked) = library() else { return };
+    let Some(fast) = compile("kernels/launches.metal", Mode::Fast) else { return };
+    let [a, b, c] = [floats(&[1.0; 64]), floats(&[0.0; 64]), floats(&[0.0; 64])];
+    b.poison();
+    let second = step(&checked, "twice", (&b, 0), (&c, 0));
+    let outcome = run(std::slice::from_ref(&second), &[]);
+    assert_eq!(outcome.reports.first().map(|report| report.kind), Some(Kind::Uninitialised));
+    assert!(run(&[step(&fast, "twice", (&a, 0), (&b, 0))], &[]).reports.is_empty());
+    assert!(run(&[second], &[]).reports.is_empty());
+    assert_eq!(read(&c), [4.0; 64]);
+}
