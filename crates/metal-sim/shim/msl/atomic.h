@@ -4,12 +4,12 @@
 #include "runtime.h"
 #include "traits.h"
 
-// In checked runs the runtime is told that an access is atomic; the compiler's own hook is off here,
-// and out of line so that the return address is the place of the call.
+// In checked runs the runtime is told that an access is atomic; the compiler's own hook is off
+// here, and out of line so that the return address is the place of the call.
 #ifdef MSIM_CHECKED
 #define MSIM_ATOMIC_FUNCTION MSIM_UNWATCHED __attribute__((noinline))
-#define MSIM_ATOMIC_ACCESS(bits)                                                \
-  msim_runtime->access(MSIM_ADDRESS(at), sizeof(T), MSIM_ATOMIC | (bits),       \
+#define MSIM_ATOMIC_ACCESS(bits)                                          \
+  msim_runtime->access(MSIM_ADDRESS(at), sizeof(T), MSIM_ATOMIC | (bits), \
                        MSIM_ADDRESS(__builtin_return_address(0)))
 #else
 #define MSIM_ATOMIC_FUNCTION MSIM_INLINE
@@ -62,7 +62,8 @@ MSIM_ATOMIC_FUNCTION static T msim_exchange(T* at, T value) {
 template <class T>
 MSIM_ATOMIC_FUNCTION static bool msim_compare_exchange(T* at, T* expected, T desired) {
   MSIM_ATOMIC_ACCESS(MSIM_WRITE);
-  return __atomic_compare_exchange(at, expected, &desired, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return __atomic_compare_exchange(at, expected, &desired, true, __ATOMIC_RELAXED,
+                                   __ATOMIC_RELAXED);
 }
 // Any read, change and write, by F.
 template <class F, class T>
@@ -75,12 +76,12 @@ MSIM_ATOMIC_FUNCTION static T msim_change(T* at, T operand) {
   return old;
 }
 
-#define MSIM_CHANGE(name, expression)    \
-  struct msim_##name {                   \
-    template <class T>                   \
-    static MSIM_INLINE T of(T x, T y) {  \
-      return T(expression);              \
-    }                                    \
+#define MSIM_CHANGE(name, expression)   \
+  struct msim_##name {                  \
+    template <class T>                  \
+    static MSIM_INLINE T of(T x, T y) { \
+      return T(expression);             \
+    }                                   \
   };
 // Sums of int wrap.
 template <class T>
@@ -106,39 +107,39 @@ template <class T>
 constexpr bool msim_can_load = !__is_same(T, ulong);
 
 #define MSIM_ATOMIC_AT(object) ((T*)MSIM_ADDRESS(&(object)->msim_value))
-#define MSIM_FETCH(space, name, condition)                                                    \
-  template <class T, enable_if_t<condition<T>, int> = 0>                                      \
-  MSIM_INLINE T atomic_fetch_##name##_explicit(volatile space atomic<T>* object,              \
-                                               type_identity_t<T> operand, memory_order) {    \
-    return msim_change<msim_##name>(MSIM_ATOMIC_AT(object), operand);                         \
+#define MSIM_FETCH(space, name, condition)                                                 \
+  template <class T, enable_if_t<condition<T>, int> = 0>                                   \
+  MSIM_INLINE T atomic_fetch_##name##_explicit(volatile space atomic<T>* object,           \
+                                               type_identity_t<T> operand, memory_order) { \
+    return msim_change<msim_##name>(MSIM_ATOMIC_AT(object), operand);                      \
   }
-#define MSIM_ATOMICS(space)                                                                   \
-  template <class T, enable_if_t<msim_can_load<T>, int> = 0>                                  \
-  MSIM_INLINE T atomic_load_explicit(const volatile space atomic<T>* object, memory_order) {  \
-    return msim_load(MSIM_ATOMIC_AT(object));                                                 \
-  }                                                                                           \
-  template <class T, enable_if_t<msim_can_load<T>, int> = 0>                                  \
-  MSIM_INLINE void atomic_store_explicit(volatile space atomic<T>* object,                    \
-                                         type_identity_t<T> desired, memory_order) {          \
-    msim_store(MSIM_ATOMIC_AT(object), desired);                                              \
-  }                                                                                           \
-  template <class T, enable_if_t<msim_can_load<T>, int> = 0>                                  \
-  MSIM_INLINE T atomic_exchange_explicit(volatile space atomic<T>* object,                    \
-                                         type_identity_t<T> desired, memory_order) {          \
-    return msim_exchange(MSIM_ATOMIC_AT(object), desired);                                    \
-  }                                                                                           \
-  template <class T, enable_if_t<msim_can_load<T>, int> = 0>                                  \
-  MSIM_INLINE bool atomic_compare_exchange_weak_explicit(                                     \
-      volatile space atomic<T>* object, thread type_identity_t<T>* expected,                  \
-      type_identity_t<T> desired, memory_order, memory_order) {                               \
-    return msim_compare_exchange(MSIM_ATOMIC_AT(object), expected, desired);                  \
-  }                                                                                           \
-  MSIM_FETCH(space, add, msim_can_add)                                                        \
-  MSIM_FETCH(space, sub, msim_can_add)                                                        \
-  MSIM_FETCH(space, min, msim_is_word)                                                        \
-  MSIM_FETCH(space, max, msim_is_word)                                                        \
-  MSIM_FETCH(space, and, msim_can_combine)                                                    \
-  MSIM_FETCH(space, or, msim_can_combine)                                                     \
+#define MSIM_ATOMICS(space)                                                                  \
+  template <class T, enable_if_t<msim_can_load<T>, int> = 0>                                 \
+  MSIM_INLINE T atomic_load_explicit(const volatile space atomic<T>* object, memory_order) { \
+    return msim_load(MSIM_ATOMIC_AT(object));                                                \
+  }                                                                                          \
+  template <class T, enable_if_t<msim_can_load<T>, int> = 0>                                 \
+  MSIM_INLINE void atomic_store_explicit(volatile space atomic<T>* object,                   \
+                                         type_identity_t<T> desired, memory_order) {         \
+    msim_store(MSIM_ATOMIC_AT(object), desired);                                             \
+  }                                                                                          \
+  template <class T, enable_if_t<msim_can_load<T>, int> = 0>                                 \
+  MSIM_INLINE T atomic_exchange_explicit(volatile space atomic<T>* object,                   \
+                                         type_identity_t<T> desired, memory_order) {         \
+    return msim_exchange(MSIM_ATOMIC_AT(object), desired);                                   \
+  }                                                                                          \
+  template <class T, enable_if_t<msim_can_load<T>, int> = 0>                                 \
+  MSIM_INLINE bool atomic_compare_exchange_weak_explicit(                                    \
+      volatile space atomic<T>* object, thread type_identity_t<T>* expected,                 \
+      type_identity_t<T> desired, memory_order, memory_order) {                              \
+    return msim_compare_exchange(MSIM_ATOMIC_AT(object), expected, desired);                 \
+  }                                                                                          \
+  MSIM_FETCH(space, add, msim_can_add)                                                       \
+  MSIM_FETCH(space, sub, msim_can_add)                                                       \
+  MSIM_FETCH(space, min, msim_is_word)                                                       \
+  MSIM_FETCH(space, max, msim_is_word)                                                       \
+  MSIM_FETCH(space, and, msim_can_combine)                                                   \
+  MSIM_FETCH(space, or, msim_can_combine)                                                    \
   MSIM_FETCH(space, xor, msim_can_combine)
 MSIM_WRITABLE_SPACES(MSIM_ATOMICS)
 #undef MSIM_ATOMICS

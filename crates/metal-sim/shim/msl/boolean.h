@@ -48,11 +48,11 @@ struct alignas(N == 3 ? 4 : N) msim_booleans : msim_fields<N> {
     for (int i = 0; i < N; i++) result[i] = !(*this)[i];
     return result;
   }
-#define MSIM_BOOLEAN_OPERATOR(op)                                                    \
-  friend MSIM_INLINE msim_booleans operator op(msim_booleans a, msim_booleans b) {   \
-    msim_booleans result;                                                            \
-    for (int i = 0; i < N; i++) result[i] = bool(int(a[i]) op int(b[i]));            \
-    return result;                                                                   \
+#define MSIM_BOOLEAN_OPERATOR(op)                                                  \
+  friend MSIM_INLINE msim_booleans operator op(msim_booleans a, msim_booleans b) { \
+    msim_booleans result;                                                          \
+    for (int i = 0; i < N; i++) result[i] = bool(int(a[i]) op int(b[i]));          \
+    return result;                                                                 \
   }
   MSIM_BOOLEAN_OPERATOR(&)
   MSIM_BOOLEAN_OPERATOR(|)

@@ -1,5 +1,5 @@
-// The compiler's hooks of a checked build (kernel-address and undefined-behaviour sanitizers), handed
-// to the runtime. They are defined here, so that a library needs no symbol of the process.
+// The compiler's hooks of a checked build (kernel-address and undefined-behaviour sanitizers),
+// handed to the runtime. They are defined here, so that a library needs no symbol of the process.
 #pragma once
 #pragma clang system_header
 #include "runtime.h"
@@ -7,12 +7,12 @@
 #define MSIM_HOOK extern "C" MSIM_UNWATCHED __attribute__((used, noinline))
 #define MSIM_CALLER MSIM_ADDRESS(__builtin_return_address(0))
 
-#define MSIM_ACCESS_HOOKS(size)                                                     \
-  MSIM_HOOK void __asan_load##size##_noabort(msim_u64 address) {                    \
-    msim_runtime->access(address, size, MSIM_READ, MSIM_CALLER);                    \
-  }                                                                                 \
-  MSIM_HOOK void __asan_store##size##_noabort(msim_u64 address) {                   \
-    msim_runtime->access(address, size, MSIM_WRITE, MSIM_CALLER);                   \
+#define MSIM_ACCESS_HOOKS(size)                                   \
+  MSIM_HOOK void __asan_load##size##_noabort(msim_u64 address) {  \
+    msim_runtime->access(address, size, MSIM_READ, MSIM_CALLER);  \
+  }                                                               \
+  MSIM_HOOK void __asan_store##size##_noabort(msim_u64 address) { \
+    msim_runtime->access(address, size, MSIM_WRITE, MSIM_CALLER); \
   }
 MSIM_ACCESS_HOOKS(1)
 MSIM_ACCESS_HOOKS(2)
@@ -48,12 +48,12 @@ struct msim_undefined_data {
   msim_site site;
 };
 // A hook that goes on, and its form that does not.
-#define MSIM_UNDEFINED(name, what, parameters, value)                                       \
-  MSIM_HOOK void __ubsan_handle_##name parameters {                                         \
-    msim_runtime->undefined(what, value, data->site, 0, MSIM_CALLER);                       \
-  }                                                                                         \
-  MSIM_HOOK void __ubsan_handle_##name##_abort parameters {                                 \
-    msim_runtime->undefined(what, value, data->site, 1, MSIM_CALLER);                       \
+#define MSIM_UNDEFINED(name, what, parameters, value)                 \
+  MSIM_HOOK void __ubsan_handle_##name parameters {                   \
+    msim_runtime->undefined(what, value, data->site, 0, MSIM_CALLER); \
+  }                                                                   \
+  MSIM_HOOK void __ubsan_handle_##name##_abort parameters {           \
+    msim_runtime->undefined(what, value, data->site, 1, MSIM_CALLER); \
   }
 MSIM_UNDEFINED(out_of_bounds, "index out of bounds", (msim_undefined_data * data, msim_u64 index),
                index)

@@ -4,12 +4,12 @@
 #include "lift.h"
 
 namespace metal {
-#define MSIM_INTEGER_COMMON(T)                                       \
-  MSIM_TYPED_2(min, T, y < x ? y : x)                                \
-  MSIM_TYPED_2(max, T, x < y ? y : x)                                \
-  MSIM_TYPED_3(min3, T, min(x, min(y, z)))                           \
-  MSIM_TYPED_3(max3, T, max(x, max(y, z)))                           \
-  MSIM_TYPED_3(median3, T, max(min(x, y), min(max(x, y), z)))        \
+#define MSIM_INTEGER_COMMON(T)                                \
+  MSIM_TYPED_2(min, T, y < x ? y : x)                         \
+  MSIM_TYPED_2(max, T, x < y ? y : x)                         \
+  MSIM_TYPED_3(min3, T, min(x, min(y, z)))                    \
+  MSIM_TYPED_3(max3, T, max(x, max(y, z)))                    \
+  MSIM_TYPED_3(median3, T, max(min(x, y), min(max(x, y), z))) \
   MSIM_TYPED_3(clamp, T, min(max(x, y), z))
 MSIM_INTEGERS(MSIM_INTEGER_COMMON)
 #undef MSIM_INTEGER_COMMON

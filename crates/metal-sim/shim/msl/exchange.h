@@ -1,4 +1,4 @@
-// How the lanes of a simdgroup exchange values: each leaves its own in a slot, all meet, each reads.
+// How the lanes of a simdgroup exchange values: each fills its slot, all meet, each reads.
 #pragma once
 #pragma clang system_header
 #include "runtime.h"
@@ -28,7 +28,8 @@ template <class T>
 MSIM_INLINE msim_meeting msim_meet(T value, uint kind, msim_site site) {
   static_assert(sizeof(T) <= 64, "a collective exchanges at most 64 bytes a lane");
   msim_simdgroup* group = msim_thread.simdgroup;
-  const msim_meeting meeting = {group, msim_thread.lane, uint(group->sequence & 1), group->sequence};
+  const msim_u64 sequence = group->sequence;
+  const msim_meeting meeting = {group, msim_thread.lane, uint(sequence & 1), sequence};
   meeting.slot<T>(meeting.lane) = value;
   msim_sync(kind, 0, site);
   return meeting;
@@ -58,8 +59,8 @@ MSIM_COLLECTIVE T msim_first(T value, uint base, msim_site site) {
   return msim_from<T>(meeting, base + uint(__builtin_ctz(meeting.mask() >> base)), site);
 }
 
-// f over lanes of `width` from each multiple of it, in the order of a butterfly; inactive lanes count
-// as `neutral`.
+// f over `width` lanes from `first` on, in the order of a butterfly; inactive lanes count as
+// `neutral`.
 template <class T, class F>
 MSIM_INLINE T msim_fold(msim_meeting meeting, uint first, uint width, T neutral, F f) {
   T partial[msim_lanes];

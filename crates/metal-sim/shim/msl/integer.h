@@ -24,23 +24,23 @@ MSIM_INLINE T msim_saturated(msim_wide<T> value) {
 }
 
 // Functions of one scalar type E, lifted to vectors V; other arguments convert to the first's type.
-#define MSIM_INTEGER_1(name, ...)                            \
-  template <class V>                                         \
-  MSIM_INLINE msim_if_integers<V> name(V value) {            \
-    typedef msim_element<V> E;                               \
+#define MSIM_INTEGER_1(name, ...)                                   \
+  template <class V>                                                \
+  MSIM_INLINE msim_if_integers<V> name(V value) {                   \
+    typedef msim_element<V> E;                                      \
     return msim_each<V>([](E x) { return E(__VA_ARGS__); }, value); \
   }
-#define MSIM_INTEGER_2(name, ...)                                          \
-  template <class V>                                                       \
-  MSIM_INLINE msim_if_integers<V> name(V first, type_identity_t<V> second) { \
-    typedef msim_element<V> E;                                             \
+#define MSIM_INTEGER_2(name, ...)                                                \
+  template <class V>                                                             \
+  MSIM_INLINE msim_if_integers<V> name(V first, type_identity_t<V> second) {     \
+    typedef msim_element<V> E;                                                   \
     return msim_each<V>([](E x, E y) { return E(__VA_ARGS__); }, first, second); \
   }
-#define MSIM_INTEGER_3(name, ...)                                                      \
-  template <class V>                                                                   \
-  MSIM_INLINE msim_if_integers<V> name(V first, type_identity_t<V> second,             \
-                                       type_identity_t<V> third) {                     \
-    typedef msim_element<V> E;                                                         \
+#define MSIM_INTEGER_3(name, ...)                                                            \
+  template <class V>                                                                         \
+  MSIM_INLINE msim_if_integers<V> name(V first, type_identity_t<V> second,                   \
+                                       type_identity_t<V> third) {                           \
+    typedef msim_element<V> E;                                                               \
     return msim_each<V>([](E x, E y, E z) { return E(__VA_ARGS__); }, first, second, third); \
   }
 
@@ -86,7 +86,7 @@ MSIM_INLINE vec<msim_unsigned<T>, N> absdiff(vec<T, N> x, type_identity_t<vec<T,
 }
 
 // Products of the low 24 bits.
-#define MSIM_MULTIPLY_24(T)                               \
+#define MSIM_MULTIPLY_24(T)                                            \
   MSIM_TYPED_2(mul24, T, T(uint(msim_low24(x)) * uint(msim_low24(y)))) \
   MSIM_TYPED_3(mad24, T, T(uint(msim_low24(x)) * uint(msim_low24(y)) + uint(z)))
 MSIM_INLINE int msim_low24(int x) { return int(uint(x) << 8) >> 8; }

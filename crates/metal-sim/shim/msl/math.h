@@ -1,5 +1,5 @@
-// Math functions (specification 6.5). `fast` and `precise` are the same here: to a unit or so of the
-// last place of float; Apple's fast forms are less exact.
+// Math functions (specification 6.5). `fast` and `precise` are the same here: to a unit or so of
+// the last place of float; Apple's fast forms are less exact.
 #pragma once
 #pragma clang system_header
 #include "common.h"
@@ -35,7 +35,9 @@ MSIM_FLOAT_1(tanh, __builtin_tanhf(x))
 MSIM_FLOAT_1(trunc, __builtin_truncf(x))
 // Whole and half turns come out exact: x - 2·round(x/2) is, and what is left is within ±1/2.
 MSIM_INLINE float msim_turn(float x) { return x - 2 * __builtin_nearbyintf(x / 2); }
-MSIM_INLINE float msim_sine_of(float x) { return float(__builtin_sin(3.14159265358979323846l * x)); }
+MSIM_INLINE float msim_sine_of(float x) {
+  return float(__builtin_sin(3.14159265358979323846l * x));
+}
 MSIM_INLINE float msim_sinpi(float x) {
   const float turn = msim_turn(x);
   return msim_sine_of(__builtin_fabsf(turn) > 0.5f ? __builtin_copysignf(1, turn) - turn : turn);
@@ -67,40 +69,40 @@ MSIM_WIDTHS_2(nextafter, float)
 MSIM_WIDTHS_2(nextafter, half)
 
 // Functions with an integer or a second result.
-#define MSIM_SPLIT_FUNCTIONS(V, I)                                   \
-  MSIM_INLINE I ilogb(V x) {                                         \
-    return msim_each<I>([](float e) { return __builtin_ilogbf(e); }, x); \
-  }                                                                  \
-  MSIM_INLINE V ldexp(V x, I k) {                                    \
-    typedef msim_element<V> E;                                       \
+#define MSIM_SPLIT_FUNCTIONS(V, I)                                                          \
+  MSIM_INLINE I ilogb(V x) {                                                                \
+    return msim_each<I>([](float e) { return __builtin_ilogbf(e); }, x);                    \
+  }                                                                                         \
+  MSIM_INLINE V ldexp(V x, I k) {                                                           \
+    typedef msim_element<V> E;                                                              \
     return msim_each<V>([](E e, int n) { return E(__builtin_ldexpf(float(e), n)); }, x, k); \
-  }                                                                  \
-  MSIM_INLINE V frexp(V x, thread I& exponent) {                     \
-    V result;                                                        \
-    for (int i = 0; i < msim_count<V>; i++) {                        \
-      int power = 0;                                                 \
+  }                                                                                         \
+  MSIM_INLINE V frexp(V x, thread I& exponent) {                                            \
+    V result;                                                                               \
+    for (int i = 0; i < msim_count<V>; i++) {                                               \
+      int power = 0;                                                                        \
       msim_at(result, i) = msim_element<V>(__builtin_frexpf(float(msim_at(x, i)), &power)); \
-      msim_at(exponent, i) = power;                                  \
-    }                                                                \
-    return result;                                                   \
-  }                                                                  \
-  MSIM_INLINE V modf(V x, thread V& whole) {                         \
-    whole = trunc(x);                                                \
-    return copysign(V(x - whole), x);                                \
-  }                                                                  \
-  MSIM_INLINE V sincos(V x, thread V& cosine) {                      \
-    cosine = cos(x);                                                 \
-    return sin(x);                                                   \
+      msim_at(exponent, i) = power;                                                         \
+    }                                                                                       \
+    return result;                                                                          \
+  }                                                                                         \
+  MSIM_INLINE V modf(V x, thread V& whole) {                                                \
+    whole = trunc(x);                                                                       \
+    return copysign(V(x - whole), x);                                                       \
+  }                                                                                         \
+  MSIM_INLINE V sincos(V x, thread V& cosine) {                                             \
+    cosine = cos(x);                                                                        \
+    return sin(x);                                                                          \
   }
 // Component i of a vector, or the scalar itself; by the bytes, as components have no reference.
 template <class V>
 MSIM_INLINE msim_element<V>& msim_at(V& value, int i) {
   return ((msim_element<V>*)&value)[i];
 }
-#define MSIM_SPLIT(T)               \
-  MSIM_SPLIT_FUNCTIONS(T, int)      \
-  MSIM_SPLIT_FUNCTIONS(T##2, int2)  \
-  MSIM_SPLIT_FUNCTIONS(T##3, int3)  \
+#define MSIM_SPLIT(T)              \
+  MSIM_SPLIT_FUNCTIONS(T, int)     \
+  MSIM_SPLIT_FUNCTIONS(T##2, int2) \
+  MSIM_SPLIT_FUNCTIONS(T##3, int3) \
   MSIM_SPLIT_FUNCTIONS(T##4, int4)
 MSIM_FLOATS(MSIM_SPLIT)
 #undef MSIM_SPLIT

@@ -48,13 +48,13 @@ struct matrix {
     return self.columns[c];
   }
   MSIM_INLINE matrix operator-() const { return *this * T(-1); }
-#define MSIM_MATRIX_SUM(op)                                           \
-  friend MSIM_INLINE matrix operator op(matrix a, matrix b) {         \
-    for (int c = 0; c < C; c++) a.columns[c] = a.columns[c] op b.columns[c]; \
-    return a;                                                         \
-  }                                                                   \
-  template <class S>                                                  \
-  MSIM_INLINE void operator op##=(this S & self, type_identity_t<matrix> other) { \
+#define MSIM_MATRIX_SUM(op)                                                            \
+  friend MSIM_INLINE matrix operator op(matrix a, matrix b) {                          \
+    for (int c = 0; c < C; c++) a.columns[c] = a.columns[c] op b.columns[c];           \
+    return a;                                                                          \
+  }                                                                                    \
+  template <class S>                                                                   \
+  MSIM_INLINE void operator op##=(this S & self, type_identity_t<matrix> other) {      \
     for (int c = 0; c < C; c++) self.columns[c] = self.columns[c] op other.columns[c]; \
   }
   MSIM_MATRIX_SUM(+)
@@ -126,14 +126,14 @@ MSIM_INLINE T determinant(matrix<T, N, N> a) {
 }
 }  // namespace metal
 
-#define MSIM_MATRIX_TYPE(T, C, R)                 \
-  typedef metal::matrix<T, C, R> T##C##x##R;      \
-  namespace metal {                               \
-  using ::T##C##x##R;                             \
+#define MSIM_MATRIX_TYPE(T, C, R)            \
+  typedef metal::matrix<T, C, R> T##C##x##R; \
+  namespace metal {                          \
+  using ::T##C##x##R;                        \
   }
-#define MSIM_MATRIX_TYPES(T)                                                           \
-  MSIM_MATRIX_TYPE(T, 2, 2) MSIM_MATRIX_TYPE(T, 2, 3) MSIM_MATRIX_TYPE(T, 2, 4)        \
-  MSIM_MATRIX_TYPE(T, 3, 2) MSIM_MATRIX_TYPE(T, 3, 3) MSIM_MATRIX_TYPE(T, 3, 4)        \
+#define MSIM_MATRIX_TYPES(T)                                                    \
+  MSIM_MATRIX_TYPE(T, 2, 2) MSIM_MATRIX_TYPE(T, 2, 3) MSIM_MATRIX_TYPE(T, 2, 4) \
+  MSIM_MATRIX_TYPE(T, 3, 2) MSIM_MATRIX_TYPE(T, 3, 3) MSIM_MATRIX_TYPE(T, 3, 4) \
   MSIM_MATRIX_TYPE(T, 4, 2) MSIM_MATRIX_TYPE(T, 4, 3) MSIM_MATRIX_TYPE(T, 4, 4)
 MSIM_FLOATS(MSIM_MATRIX_TYPES)
 #undef MSIM_MATRIX_TYPES

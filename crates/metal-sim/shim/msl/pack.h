@@ -27,7 +27,8 @@ MSIM_INLINE float2 unpack_snorm2x16_to_float(uint x) {
   return max(float2{float(short(x)), float(short(x >> 16))} / 32767.0f, -1.0f);
 }
 MSIM_INLINE float4 unpack_unorm10a2_to_float(uint x) {
-  const float4 whole = {float(x & 1023), float(x >> 10 & 1023), float(x >> 20 & 1023), float(x >> 30)};
+  const float4 whole = {float(x & 1023), float(x >> 10 & 1023), float(x >> 20 & 1023),
+                        float(x >> 30)};
   return whole / float4{1023, 1023, 1023, 3};
 }
 MSIM_INLINE float3 unpack_unorm565_to_float(ushort x) {
@@ -73,9 +74,9 @@ MSIM_INLINE uint pack_float_to_srgb_unorm4x8(float4 x) {
 }
 
 // The same for half: every half is a float.
-#define MSIM_UNPACK_HALF(format, N, I)                          \
-  MSIM_INLINE half##N unpack_##format##_to_half(I x) {          \
-    return msim_make<half##N>(unpack_##format##_to_float(x));   \
+#define MSIM_UNPACK_HALF(format, N, I)                        \
+  MSIM_INLINE half##N unpack_##format##_to_half(I x) {        \
+    return msim_make<half##N>(unpack_##format##_to_float(x)); \
   }
 MSIM_UNPACK_HALF(unorm4x8, 4, uint)
 MSIM_UNPACK_HALF(snorm4x8, 4, uint)
@@ -85,9 +86,9 @@ MSIM_UNPACK_HALF(unorm10a2, 4, uint)
 MSIM_UNPACK_HALF(unorm565, 3, ushort)
 MSIM_UNPACK_HALF(unorm4x8_srgb, 4, uint)
 #undef MSIM_UNPACK_HALF
-#define MSIM_PACK_HALF(format, N, I)                            \
-  MSIM_INLINE I pack_half_to_##format(half##N x) {              \
-    return pack_float_to_##format(msim_make<float##N>(x));      \
+#define MSIM_PACK_HALF(format, N, I)                       \
+  MSIM_INLINE I pack_half_to_##format(half##N x) {         \
+    return pack_float_to_##format(msim_make<float##N>(x)); \
   }
 MSIM_PACK_HALF(unorm4x8, 4, uint)
 MSIM_PACK_HALF(snorm4x8, 4, uint)

@@ -79,10 +79,10 @@ constexpr bool msim_is_packed = false;
 template <class T, int N>
 constexpr bool msim_is_packed<packed_vec<T, N>> = true;
 
-#define MSIM_PACKED_OPERATOR(op)                                                                 \
-  template <class A, class B, enable_if_t<msim_is_packed<A> || msim_is_packed<B>, int> = 0>      \
-  MSIM_INLINE auto operator op(A a, B b) {                                                       \
-    return msim_plain(a) op msim_plain(b);                                                       \
+#define MSIM_PACKED_OPERATOR(op)                                                            \
+  template <class A, class B, enable_if_t<msim_is_packed<A> || msim_is_packed<B>, int> = 0> \
+  MSIM_INLINE auto operator op(A a, B b) {                                                  \
+    return msim_plain(a) op msim_plain(b);                                                  \
   }
 MSIM_PACKED_OPERATOR(+)
 MSIM_PACKED_OPERATOR(-)
@@ -108,14 +108,14 @@ MSIM_INLINE vec<T, N> operator-(packed_vec<T, N> value) {
 }
 }  // namespace metal
 
-#define MSIM_PACKED_TYPES(T)                      \
+#define MSIM_PACKED_TYPES(T)                     \
   typedef metal::packed_vec<T, 2> packed_##T##2; \
   typedef metal::packed_vec<T, 3> packed_##T##3; \
   typedef metal::packed_vec<T, 4> packed_##T##4; \
-  namespace metal {                               \
-  using ::packed_##T##2;                          \
-  using ::packed_##T##3;                          \
-  using ::packed_##T##4;                          \
+  namespace metal {                              \
+  using ::packed_##T##2;                         \
+  using ::packed_##T##3;                         \
+  using ::packed_##T##4;                         \
   }
 MSIM_ELEMENTS(MSIM_PACKED_TYPES)
 #undef MSIM_PACKED_TYPES

@@ -4,23 +4,25 @@
 #include "simdgroup.h"
 
 namespace metal {
-#define MSIM_QUAD_REDUCTION(name, condition, neutral, ...)                    \
-  template <class T>                                                          \
-  MSIM_INLINE condition<T> quad_##name(T value, msim_site site = MSIM_HERE) { \
+#define MSIM_QUAD_REDUCTION(name, condition, neutral, ...)                                        \
+  template <class T>                                                                              \
+  MSIM_INLINE condition<T> quad_##name(T value, msim_site site = MSIM_HERE) {                     \
     return msim_reduce_quad(value, neutral, [](T a, T b) { return __VA_ARGS__; }, MSIM_REDUCTION, \
-                            site);                                            \
+                            site);                                                                \
   }
 MSIM_REDUCTIONS(MSIM_QUAD_REDUCTION)
 #undef MSIM_QUAD_REDUCTION
 
-#define MSIM_QUAD_SCAN(name, neutral, ...)                                                         \
-  template <class T>                                                                               \
-  MSIM_INLINE msim_if_number<T> quad_prefix_inclusive_##name(T value, msim_site site = MSIM_HERE) { \
-    return msim_scan(value, 4, true, neutral, [](T a, T b) { return __VA_ARGS__; }, site);         \
-  }                                                                                                \
-  template <class T>                                                                               \
-  MSIM_INLINE msim_if_number<T> quad_prefix_exclusive_##name(T value, msim_site site = MSIM_HERE) { \
-    return msim_scan(value, 4, false, neutral, [](T a, T b) { return __VA_ARGS__; }, site);        \
+#define MSIM_QUAD_SCAN(name, neutral, ...)                                                  \
+  template <class T>                                                                        \
+  MSIM_INLINE msim_if_number<T> quad_prefix_inclusive_##name(T value,                       \
+      msim_site site = MSIM_HERE) {                                                         \
+    return msim_scan(value, 4, true, neutral, [](T a, T b) { return __VA_ARGS__; }, site);  \
+  }                                                                                         \
+  template <class T>                                                                        \
+  MSIM_INLINE msim_if_number<T> quad_prefix_exclusive_##name(T value,                       \
+      msim_site site = MSIM_HERE) {                                                         \
+    return msim_scan(value, 4, false, neutral, [](T a, T b) { return __VA_ARGS__; }, site); \
   }
 MSIM_SCANS(MSIM_QUAD_SCAN)
 #undef MSIM_QUAD_SCAN

@@ -13,23 +13,23 @@ MSIM_INLINE bool all(bool2 x) { return x.x && x.y; }
 MSIM_INLINE bool all(bool3 x) { return x.x && x.y && x.z; }
 MSIM_INLINE bool all(bool4 x) { return x.x && x.y && x.z && x.w; }
 
-#define MSIM_CLASSIFY_WIDTH(name, V, B)                            \
-  MSIM_INLINE B name(V x) {                                        \
-    B result;                                                      \
+#define MSIM_CLASSIFY_WIDTH(name, V, B)                             \
+  MSIM_INLINE B name(V x) {                                         \
+    B result;                                                       \
     for (int i = 0; i < msim_count<V>; i++) result[i] = name(x[i]); \
-    return result;                                                 \
+    return result;                                                  \
   }
-#define MSIM_CLASSIFY(name, ...)                                 \
-  MSIM_INLINE bool name(float x) { return __VA_ARGS__; }         \
-  MSIM_INLINE bool name(half number) {                           \
-    const float x = float(number);                               \
-    return __VA_ARGS__;                                          \
-  }                                                              \
-  MSIM_CLASSIFY_WIDTH(name, float2, bool2)                       \
-  MSIM_CLASSIFY_WIDTH(name, float3, bool3)                       \
-  MSIM_CLASSIFY_WIDTH(name, float4, bool4)                       \
-  MSIM_CLASSIFY_WIDTH(name, half2, bool2)                        \
-  MSIM_CLASSIFY_WIDTH(name, half3, bool3)                        \
+#define MSIM_CLASSIFY(name, ...)                         \
+  MSIM_INLINE bool name(float x) { return __VA_ARGS__; } \
+  MSIM_INLINE bool name(half number) {                   \
+    const float x = float(number);                       \
+    return __VA_ARGS__;                                  \
+  }                                                      \
+  MSIM_CLASSIFY_WIDTH(name, float2, bool2)               \
+  MSIM_CLASSIFY_WIDTH(name, float3, bool3)               \
+  MSIM_CLASSIFY_WIDTH(name, float4, bool4)               \
+  MSIM_CLASSIFY_WIDTH(name, half2, bool2)                \
+  MSIM_CLASSIFY_WIDTH(name, half3, bool3)                \
   MSIM_CLASSIFY_WIDTH(name, half4, bool4)
 MSIM_CLASSIFY(isfinite, __builtin_isfinite(x))
 MSIM_CLASSIFY(isinf, __builtin_isinf(x))
@@ -49,8 +49,8 @@ MSIM_CLASSIFY_WIDTH(isnormal, half3, bool3)
 MSIM_CLASSIFY_WIDTH(isnormal, half4, bool4)
 #undef MSIM_CLASSIFY_WIDTH
 
-#define MSIM_ORDER(V, B)                                                       \
-  MSIM_INLINE B isunordered(V x, V y) { return isnan(x) || isnan(y); }         \
+#define MSIM_ORDER(V, B)                                               \
+  MSIM_INLINE B isunordered(V x, V y) { return isnan(x) || isnan(y); } \
   MSIM_INLINE B isordered(V x, V y) { return !(isnan(x) || isnan(y)); }
 #define MSIM_ORDER_WIDTHS(T) \
   MSIM_ORDER(T, bool) MSIM_ORDER(T##2, bool2) MSIM_ORDER(T##3, bool3) MSIM_ORDER(T##4, bool4)
@@ -59,11 +59,11 @@ MSIM_FLOATS(MSIM_ORDER_WIDTHS)
 #undef MSIM_ORDER
 
 // b where c, else a.
-#define MSIM_SELECT(V, B)                                                        \
-  MSIM_INLINE V select(V a, V b, B c) {                                          \
-    V result;                                                                    \
-    for (int i = 0; i < msim_count<V>; i++) result[i] = c[i] ? b[i] : a[i];      \
-    return result;                                                               \
+#define MSIM_SELECT(V, B)                                                   \
+  MSIM_INLINE V select(V a, V b, B c) {                                     \
+    V result;                                                               \
+    for (int i = 0; i < msim_count<V>; i++) result[i] = c[i] ? b[i] : a[i]; \
+    return result;                                                          \
   }
 #define MSIM_SELECT_WIDTHS(T)                                  \
   MSIM_INLINE T select(T a, T b, bool c) { return c ? b : a; } \

@@ -28,15 +28,15 @@ threadgroup void* msim_threadgroup_variable();
   type& name = *(metal::remove_cv_t<type>*)msim_runtime->threadgroup_variable(id, sizeof(type), \
                                                                               alignof(type), #name);
 // A value that the runtime writes before a launch; the kernel reads it by a constant name.
-#define MSIM_CONSTANT(name, index, ...)                          \
-  static metal::remove_cv_t<__VA_ARGS__> msim_value_##name;      \
-  static msim_u8 msim_is_set_##name;                             \
+#define MSIM_CONSTANT(name, index, ...)                     \
+  static metal::remove_cv_t<__VA_ARGS__> msim_value_##name; \
+  static msim_u8 msim_is_set_##name;                        \
   static const metal::remove_cv_t<__VA_ARGS__>& name = msim_value_##name;
 // A constant made of function constants: computed anew at each use.
 #define MSIM_TYPE(...) __VA_ARGS__
-#define MSIM_DERIVED(name, type, ...)                                     \
-  static const struct {                                                   \
-    MSIM_INLINE operator MSIM_TYPE type() const { return __VA_ARGS__; }   \
+#define MSIM_DERIVED(name, type, ...)                                   \
+  static const struct {                                                 \
+    MSIM_INLINE operator MSIM_TYPE type() const { return __VA_ARGS__; } \
   } name{};
 #define is_function_constant_defined(name) (msim_is_set_##name != 0)
 #endif

@@ -15,19 +15,19 @@ using msim_if_integer = enable_if_t<msim_is_integer<msim_element<T>>, T>;
 template <class T>
 struct __is_valid_simdgroup_type : bool_constant<msim_is_number<T>> {};
 
-// X(name, condition, neutral element, expression) for every reduction; a minimum's neutral element is
-// any lane's value.
-#define MSIM_REDUCTIONS(X)                                               \
-  X(sum, msim_if_number, T(msim_element<T>(0)), T(a + b))                \
-  X(product, msim_if_number, T(msim_element<T>(1)), T(a * b))            \
-  X(min, msim_if_number, value, msim_each<T>(msim_smaller{}, a, b))      \
-  X(max, msim_if_number, value, msim_each<T>(msim_larger{}, a, b))       \
-  X(and, msim_if_integer, T(msim_element<T>(-1)), T(a & b))              \
-  X(or, msim_if_integer, T(msim_element<T>(0)), T(a | b))                \
+// X(name, condition, neutral element, expression) for every reduction; any lane's value is
+// neutral to a minimum.
+#define MSIM_REDUCTIONS(X)                                          \
+  X(sum, msim_if_number, T(msim_element<T>(0)), T(a + b))           \
+  X(product, msim_if_number, T(msim_element<T>(1)), T(a * b))       \
+  X(min, msim_if_number, value, msim_each<T>(msim_smaller{}, a, b)) \
+  X(max, msim_if_number, value, msim_each<T>(msim_larger{}, a, b))  \
+  X(and, msim_if_integer, T(msim_element<T>(-1)), T(a & b))         \
+  X(or, msim_if_integer, T(msim_element<T>(0)), T(a | b))           \
   X(xor, msim_if_integer, T(msim_element<T>(0)), T(a ^ b))
 // X(name, neutral element, expression) for every scan.
-#define MSIM_SCANS(X)                          \
-  X(sum, T(msim_element<T>(0)), T(a + b))      \
+#define MSIM_SCANS(X)                     \
+  X(sum, T(msim_element<T>(0)), T(a + b)) \
   X(product, T(msim_element<T>(1)), T(a * b))
 
 struct msim_smaller {
@@ -46,19 +46,24 @@ struct msim_larger {
 #define MSIM_SIMD_REDUCTION(name, condition, neutral, ...)                    \
   template <class T>                                                          \
   MSIM_INLINE condition<T> simd_##name(T value, msim_site site = MSIM_HERE) { \
-    return msim_reduce(value, neutral, [](T a, T b) { return __VA_ARGS__; }, MSIM_REDUCTION, site); \
+    const auto step = [](T a, T b) { return __VA_ARGS__; };                   \
+    return msim_reduce(value, neutral, step, MSIM_REDUCTION, site);           \
   }
 MSIM_REDUCTIONS(MSIM_SIMD_REDUCTION)
 #undef MSIM_SIMD_REDUCTION
 
-#define MSIM_SIMD_SCAN(name, neutral, ...)                                                         \
-  template <class T>                                                                               \
-  MSIM_INLINE msim_if_number<T> simd_prefix_inclusive_##name(T value, msim_site site = MSIM_HERE) { \
-    return msim_scan(value, msim_lanes, true, neutral, [](T a, T b) { return __VA_ARGS__; }, site); \
-  }                                                                                                \
-  template <class T>                                                                               \
-  MSIM_INLINE msim_if_number<T> simd_prefix_exclusive_##name(T value, msim_site site = MSIM_HERE) { \
-    return msim_scan(value, msim_lanes, false, neutral, [](T a, T b) { return __VA_ARGS__; }, site); \
+#define MSIM_SIMD_SCAN(name, neutral, ...)                            \
+  template <class T>                                                  \
+  MSIM_INLINE msim_if_number<T> simd_prefix_inclusive_##name(T value, \
+      msim_site site = MSIM_HERE) {                                   \
+    const auto step = [](T a, T b) { return __VA_ARGS__; };           \
+    return msim_scan(value, msim_lanes, true, neutral, step, site);   \
+  }                                                                   \
+  template <class T>                                                  \
+  MSIM_INLINE msim_if_number<T> simd_prefix_exclusive_##name(T value, \
+      msim_site site = MSIM_HERE) {                                   \
+    const auto step = [](T a, T b) { return __VA_ARGS__; };           \
+    return msim_scan(value, msim_lanes, false, neutral, step, site);  \
   }
 MSIM_SCANS(MSIM_SIMD_SCAN)
 #undef MSIM_SIMD_SCAN
@@ -93,7 +98,7 @@ MSIM_INLINE msim_if_number<T> simd_shuffle_rotate_down(T value, ushort delta,
   return msim_shuffle(value, (msim_thread.lane + delta) % msim_lanes, site);
 }
 
-// In groups of `modulo` lanes; what would be read past an end comes from the other end of `filling`.
+// In groups of `modulo` lanes; what would be read past an end comes from the other of `filling`.
 template <class T>
 MSIM_COLLECTIVE T msim_fill(T value, T filling, int from, uint modulo, msim_site site) {
   const int base = int(msim_thread.lane & ~(modulo - 1));

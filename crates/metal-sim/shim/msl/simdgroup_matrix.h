@@ -1,6 +1,6 @@
-// 8 x 8 matrices held by a simdgroup (specification 6.7). Two forms with the same results: spread, where
-// each lane keeps and touches its own two elements, so that races are seen lane by lane; and gathered,
-// for fast runs, where lane 0 keeps all 64 and the others have nothing to do.
+// 8 x 8 matrices held by a simdgroup (specification 6.7). Two forms with the same results: spread,
+// where each lane keeps and touches its own two elements, so that races are seen lane by lane; and
+// gathered, for fast runs, where lane 0 keeps all 64 and the others have nothing to do.
 #pragma once
 #pragma clang system_header
 #include "construct.h"

@@ -49,22 +49,22 @@ using void_t = void;
 template <class T>
 T&& declval() noexcept;
 
-#define MSIM_PREDICATE(name, ...)              \
-  template <class T>                           \
+#define MSIM_PREDICATE(name, ...)                \
+  template <class T>                             \
   struct name : bool_constant<(__VA_ARGS__)> {}; \
-  template <class T>                           \
+  template <class T>                             \
   constexpr bool name##_v = name<T>::value;
-#define MSIM_RELATION(name, ...)               \
-  template <class T, class U>                  \
+#define MSIM_RELATION(name, ...)                 \
+  template <class T, class U>                    \
   struct name : bool_constant<(__VA_ARGS__)> {}; \
-  template <class T, class U>                  \
+  template <class T, class U>                    \
   constexpr bool name##_v = name<T, U>::value;
-#define MSIM_TRANSFORM(name, ...)     \
-  template <class T>                  \
-  struct name {                       \
-    typedef __VA_ARGS__ type;         \
-  };                                  \
-  template <class T>                  \
+#define MSIM_TRANSFORM(name, ...) \
+  template <class T>              \
+  struct name {                   \
+    typedef __VA_ARGS__ type;     \
+  };                              \
+  template <class T>              \
   using name##_t = typename name<T>::type;
 
 MSIM_TRANSFORM(remove_const, __remove_const(T))

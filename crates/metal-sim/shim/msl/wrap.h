@@ -20,8 +20,8 @@ template <class A>
 struct msim_argument {
   typedef msim_element<A> element;
   static_assert(__is_same(element, uint) || __is_same(element, ushort),
-                "a kernel's parameter is a pointer, a reference, or a position or index of type uint, "
-                "ushort, or a vector of these");
+                "a kernel's parameter is a pointer, a reference, or a position or index of type "
+                "uint, ushort, or a vector of these");
   static constexpr bool fits(msim_slot slot) {
     return slot.kind == MSIM_P_BUILTIN && (msim_count<A> == 1 || msim_is_position(slot.index));
   }
@@ -44,10 +44,10 @@ template <class T>
 constexpr msim_u64 msim_size = sizeof(T);
 template <class T>
 constexpr msim_u64 msim_align = alignof(T);
-#define MSIM_VOID_SIZE(T)                 \
-  template <>                             \
-  constexpr msim_u64 msim_size<T> = 1;    \
-  template <>                             \
+#define MSIM_VOID_SIZE(T)              \
+  template <>                          \
+  constexpr msim_u64 msim_size<T> = 1; \
+  template <>                          \
   constexpr msim_u64 msim_align<T> = 1;
 MSIM_VOID_SIZE(void)
 MSIM_VOID_SIZE(const void)
@@ -146,9 +146,9 @@ struct msim_wrap<void (*)(A...), Function, Slots> {
 MSIM_UNWATCHED static void msim_attach(const msim_host* host) { msim_runtime = host; }
 MSIM_UNWATCHED static msim_current* msim_get_current(void) { return &msim_thread; }
 // The one exported symbol, over the tables msim_kernels and msim_constants.
-#define MSIM_LIBRARY(kernel_count, constant_count)                                    \
+#define MSIM_LIBRARY(kernel_count, constant_count)                                     \
   extern "C" __attribute__((visibility("default"))) const msim_library msim_library_1; \
-  const msim_library msim_library_1 = {                                               \
-      MSIM_ABI,     MSIM_IS_CHECKED, msim_kernels, msim_constants,                    \
+  const msim_library msim_library_1 = {                                                \
+      MSIM_ABI,     MSIM_IS_CHECKED, msim_kernels, msim_constants,                     \
       kernel_count, constant_count,  msim_attach,  msim_get_current};
 #endif

@@ -1,4 +1,4 @@
-//! The language, chapter by chapter: kernels that check themselves, and lines that must not compile.
+//! The language by chapters: kernels that check themselves, and lines that must not compile.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -6,7 +6,8 @@ using namespace metal;
 #define EXPECT(...) if (!(__VA_ARGS__)) failed[t] = __LINE__
 #define RELAXED memory_order_relaxed
 
-static_assert(sizeof(atomic_uint) == 4 && sizeof(atomic<float>) == 4 && sizeof(atomic_ulong) == 8, "");
+static_assert(sizeof(atomic_uint) == 4 && sizeof(atomic<float>) == 4 &&
+    sizeof(atomic_ulong) == 8, "");
 
 kernel void counting(
     device uint* failed [[buffer(0)]],
@@ -59,7 +60,8 @@ kernel void returned_values(device uint* failed [[buffer(0)]], uint t [[thread_p
     EXPECT(!atomic_load_explicit(&flags[t], RELAXED));
 }
 
-kernel void in_device_memory(device uint* failed [[buffer(0)]], uint t [[thread_position_in_grid]]) {
+kernel void in_device_memory(device uint* failed [[buffer(0)]],
+    uint t [[thread_position_in_grid]]) {
     // Every thread adds to the last cell and takes it away again; zeros are what stays.
     device atomic_uint* cell = (device atomic_uint*)failed + 63;
     atomic_fetch_add_explicit(cell, t + 1, RELAXED);

@@ -1,4 +1,4 @@
-// Templates, host names, program-scope constants, member functions (specification 1.5, 4.3, 5.1, 5.8).
+// Templates, host names, program-scope constants, member functions (1.5, 4.3, 5.1, 5.8).
 #include <metal_stdlib>
 using namespace metal;
 

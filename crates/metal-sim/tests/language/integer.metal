@@ -6,15 +6,18 @@ using namespace metal;
 #define EXPECT(...) if (!(__VA_ARGS__)) failed[t] = __LINE__
 
 kernel void bits(device uint* failed [[buffer(0)]], uint t [[thread_position_in_grid]]) {
-    EXPECT(clz(1u) == 31 && clz(0u) == 32 && clz(uchar(1)) == 7 && clz(short(-1)) == 0 && clz(1ul) == 63);
+    EXPECT(clz(1u) == 31 && clz(0u) == 32 && clz(uchar(1)) == 7 && clz(short(-1)) == 0 &&
+        clz(1ul) == 63);
     EXPECT(ctz(8u) == 3 && ctz(0u) == 32 && ctz(uchar(0)) == 8 && ctz(1ul << 40) == 40);
     EXPECT(popcount(0xffu) == 8 && popcount(char(-1)) == 8 && popcount(~0ul) == 64);
     EXPECT(all(popcount(uint2(3, 7)) == uint2(2, 3)));
     EXPECT(reverse_bits(1u) == 0x80000000u && reverse_bits(uchar(3)) == 0xc0);
-    EXPECT(rotate(0x80000001u, 4u) == 0x18u && rotate(uchar(0x81), uchar(1)) == 3 && rotate(5u, 0) == 5);
+    EXPECT(rotate(0x80000001u, 4u) == 0x18u && rotate(uchar(0x81), uchar(1)) == 3 &&
+        rotate(5u, 0) == 5);
     EXPECT(extract_bits(0xabcdu, 4, 8) == 0xbc && extract_bits(0xf0, 4, 4) == -1);
     EXPECT(extract_bits(5u, 3, 0) == 0 && extract_bits(0xdeadbeefu, 0, 32) == 0xdeadbeefu);
-    EXPECT(insert_bits(0xffffu, 0u, 4, 8) == 0xf00f && insert_bits(0u, 0xffu, 28, 4) == 0xf0000000u);
+    EXPECT(insert_bits(0xffffu, 0u, 4, 8) == 0xf00f &&
+        insert_bits(0u, 0xffu, 28, 4) == 0xf0000000u);
 }
 
 kernel void saturation(device uint* failed [[buffer(0)]], uint t [[thread_position_in_grid]]) {

@@ -7,13 +7,19 @@ using namespace metal;
 
 static_assert(numeric_limits<int>::max() == INT_MAX && numeric_limits<int>::min() == INT_MIN, "");
 static_assert(numeric_limits<int8_t>::max() == 127 && numeric_limits<uchar>::max() == 255, "");
-static_assert(numeric_limits<char>::lowest() == -128 && numeric_limits<ulong>::max() == ULONG_MAX, "");
-static_assert(numeric_limits<float>::max() == FLT_MAX && numeric_limits<float>::min() == FLT_MIN, "");
-static_assert(numeric_limits<float>::epsilon() == FLT_EPSILON && numeric_limits<half>::max() == HALF_MAX, "");
-static_assert(numeric_limits<half>::epsilon() == HALF_EPSILON && numeric_limits<half>::min() == HALF_MIN, "");
-static_assert(numeric_limits<float>::lowest() == -FLT_MAX && numeric_limits<float>::digits == 24, "");
+static_assert(numeric_limits<char>::lowest() == -128 &&
+    numeric_limits<ulong>::max() == ULONG_MAX, "");
+static_assert(numeric_limits<float>::max() == FLT_MAX &&
+    numeric_limits<float>::min() == FLT_MIN, "");
+static_assert(numeric_limits<float>::epsilon() == FLT_EPSILON &&
+    numeric_limits<half>::max() == HALF_MAX, "");
+static_assert(numeric_limits<half>::epsilon() == HALF_EPSILON &&
+    numeric_limits<half>::min() == HALF_MIN, "");
+static_assert(numeric_limits<float>::lowest() == -FLT_MAX &&
+    numeric_limits<float>::digits == 24, "");
 static_assert(numeric_limits<float>::has_infinity && !numeric_limits<int>::has_infinity, "");
-static_assert(numeric_limits<float>::digits10 == FLT_DIG && numeric_limits<float>::max_digits10 == 9, "");
+static_assert(numeric_limits<float>::digits10 == FLT_DIG &&
+    numeric_limits<float>::max_digits10 == 9, "");
 static_assert(numeric_limits<const ushort>::is_integer && !numeric_limits<ushort>::is_signed, "");
 
 static_assert(is_same_v<float, float> && !is_same_v<float, half> && is_integral_v<uint>, "");
@@ -33,9 +39,11 @@ constexpr int kind(float) {
     return 2;
 }
 
-kernel void limits_at_run_time(device uint* failed [[buffer(0)]], uint t [[thread_position_in_grid]]) {
+kernel void limits_at_run_time(device uint* failed [[buffer(0)]],
+    uint t [[thread_position_in_grid]]) {
     EXPECT(isinf(numeric_limits<float>::infinity()) && isnan(numeric_limits<half>::quiet_NaN()));
-    EXPECT(float(numeric_limits<bfloat>::max()) == 0x1.fep127f && float(numeric_limits<bfloat>::lowest()) < 0);
+    EXPECT(float(numeric_limits<bfloat>::max()) == 0x1.fep127f &&
+        float(numeric_limits<bfloat>::lowest()) < 0);
     EXPECT(numeric_limits<float>::denorm_min() == as_type<float>(1u));
     EXPECT(kind(3u) == 1 && kind(3.0) == 2);
 }

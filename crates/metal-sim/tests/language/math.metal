@@ -23,8 +23,10 @@ kernel void trigonometry(device uint* failed [[buffer(0)]], uint t [[thread_posi
     EXPECT(near(sin(M_PI_2_F), 1) && near(cos(M_PI_F), -1) && near(tan(M_PI_4_F), 1));
     EXPECT(near(asin(1.0), M_PI_2_F) && near(acos(1.0), 0) && near(atan(1.0), M_PI_4_F));
     EXPECT(near(atan2(1.0, -1.0), 3 * M_PI_4_F));
-    EXPECT(near(sinh(1.0), 1.17520119f) && near(cosh(1.0), 1.54308063f) && near(tanh(0.5), 0.46211716f));
-    EXPECT(near(asinh(1.0), 0.88137359f) && near(acosh(2.0), 1.3169579f) && near(atanh(0.5), 0.54930614f));
+    EXPECT(near(sinh(1.0), 1.17520119f) && near(cosh(1.0), 1.54308063f) &&
+        near(tanh(0.5), 0.46211716f));
+    EXPECT(near(asinh(1.0), 0.88137359f) && near(acosh(2.0), 1.3169579f) &&
+        near(atanh(0.5), 0.54930614f));
     EXPECT(sinpi(1.0) == 0 && sinpi(0.5) == 1 && cospi(1.0) == -1 && near(tanpi(0.25), 1));
     float cosine;
     EXPECT(near(sincos(1.0, cosine), 0.84147098f) && near(cosine, 0.54030231f));
@@ -71,5 +73,6 @@ kernel void common(device uint* failed [[buffer(0)]], uint t [[thread_position_i
 kernel void constants(device uint* failed [[buffer(0)]], uint t [[thread_position_in_grid]]) {
     EXPECT(isinf(INFINITY) && isnan(NAN) && isinf(HUGE_VALF) && MAXFLOAT == FLT_MAX);
     EXPECT(M_PI_H == half(M_PI_F) && HALF_MAX == 65504.0h && near(M_PI_F, 3.14159265f));
-    EXPECT(INT_MAX == 2147483647 && UINT_MAX == 0xffffffffu && CHAR_MIN == -128 && USHRT_MAX == 65535);
+    EXPECT(INT_MAX == 2147483647 && UINT_MAX == 0xffffffffu && CHAR_MIN == -128 &&
+        USHRT_MAX == 65535);
 }

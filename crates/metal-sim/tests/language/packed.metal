@@ -26,7 +26,8 @@ kernel void locals(device uint* failed [[buffer(0)]], uint t [[thread_position_i
     a = float3(7, 8, 9);
     a += float3(1);
     EXPECT(a.x == 8 && a.z == 10);
-    EXPECT(all(a * 2 == float3(16, 18, 20)) && all(a + a == 2 * a) && all(-a == float3(-8, -9, -10)));
+    EXPECT(all(a * 2 == float3(16, 18, 20)) && all(a + a == 2 * a) &&
+        all(-a == float3(-8, -9, -10)));
     EXPECT(dot(float3(a), float3(1)) == 27);
     const packed_half4 h = half4(1, 2, 3, 4);
     EXPECT(half4(h).w == 4.0h);

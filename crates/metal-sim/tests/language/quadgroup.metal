@@ -10,9 +10,11 @@ kernel void reductions(device uint* failed [[buffer(0)]], uint t [[thread_positi
     EXPECT(quad_sum(t) == 4 * base + 6 && quad_product(t % 4 + 1.0f) == 24);
     EXPECT(quad_min(t) == base && quad_max(half(t)) == half(base + 3));
     EXPECT(quad_and(t) == base && quad_or(t) == base + 3 && quad_xor(t) == 0);
-    EXPECT(quad_prefix_inclusive_sum(1u) == t % 4 + 1 && quad_prefix_exclusive_sum(2.0f) == t % 4 * 2.0f);
+    EXPECT(quad_prefix_inclusive_sum(1u) == t % 4 + 1 &&
+        quad_prefix_exclusive_sum(2.0f) == t % 4 * 2.0f);
     EXPECT(quad_prefix_inclusive_product(2u) == 2u << t % 4);
-    EXPECT(quad_prefix_exclusive_product(3) == (t % 4 == 0 ? 1 : t % 4 == 1 ? 3 : t % 4 == 2 ? 9 : 27));
+    const int powers[4] = {1, 3, 9, 27};
+    EXPECT(quad_prefix_exclusive_product(3) == powers[t % 4]);
 }
 
 kernel void shuffles(device uint* failed [[buffer(0)]], uint t [[thread_position_in_grid]]) {

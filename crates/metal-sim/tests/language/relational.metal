@@ -8,7 +8,8 @@ using namespace metal;
 kernel void classes(device uint* failed [[buffer(0)]], uint t [[thread_position_in_grid]]) {
     const float zero = float(t - t);
     EXPECT(isnan(zero / zero) && isinf(1 / zero) && isfinite(zero) && !isnormal(zero));
-    EXPECT(isnormal(1.0) && !isnormal(1e-40f) && isnormal(1.0h) && !isnormal(as_type<half>(ushort(1))));
+    EXPECT(isnormal(1.0) && !isnormal(1e-40f) && isnormal(1.0h) &&
+        !isnormal(as_type<half>(ushort(1))));
     EXPECT(signbit(-0.0) && !signbit(0.0) && signbit(-1.0h));
     EXPECT(isordered(1.0, 2.0) && isunordered(1.0, NAN));
     const bool4 nan = isnan(float4(1, NAN, 2, NAN));

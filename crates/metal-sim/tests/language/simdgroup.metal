@@ -68,7 +68,8 @@ kernel void votes(
 {
     const simd_vote odd = simd_ballot(lane % 2 == 1);
     EXPECT((simd_vote::vote_t)odd == 0xaaaaaaaau && odd.any() && !odd.all());
-    EXPECT(simd_all(lane < 32) && !simd_all(lane < 31) && simd_any(lane == 9) && !simd_any(lane > 31));
+    EXPECT(simd_all(lane < 32) && !simd_all(lane < 31) && simd_any(lane == 9) &&
+        !simd_any(lane > 31));
     EXPECT(ulong(simd_active_threads_mask()) == 0xffffffffu);
     EXPECT(simd_is_first() == (lane == 0) && !simd_is_helper_thread());
 }

@@ -5,8 +5,10 @@ using namespace metal;
 #define EXPECT(...) if (!(__VA_ARGS__)) failed[t] = __LINE__
 
 kernel void sizes(device uint* failed [[buffer(0)]], uint t [[thread_position_in_grid]]) {
-    static_assert(sizeof(char) == 1 && sizeof(short) == 2 && sizeof(int) == 4 && sizeof(long) == 8, "");
-    static_assert(sizeof(half) == 2 && sizeof(float) == 4 && sizeof(bfloat) == 2 && sizeof(bool) == 1, "");
+    static_assert(sizeof(char) == 1 && sizeof(short) == 2 && sizeof(int) == 4 &&
+        sizeof(long) == 8, "");
+    static_assert(sizeof(half) == 2 && sizeof(float) == 4 && sizeof(bfloat) == 2 &&
+        sizeof(bool) == 1, "");
     static_assert(sizeof(size_t) == 8 && sizeof(ptrdiff_t) == 8 && sizeof(ulong) == 8, "");
     static_assert(sizeof(float2) == 8 && sizeof(float3) == 16 && sizeof(float4) == 16, "");
     static_assert(alignof(float3) == 16 && alignof(half4) == 8 && alignof(uchar2) == 2, "");
@@ -65,7 +67,8 @@ kernel void constructors(device uint* failed [[buffer(0)]], uint t [[thread_posi
     EXPECT(half(bfloat(2.5f)) == 2.5h && bfloat(half(2.5f)) == 2.5bf);
 }
 
-kernel void vector_templates(device uint* failed [[buffer(0)]], uint t [[thread_position_in_grid]]) {
+kernel void vector_templates(device uint* failed [[buffer(0)]],
+    uint t [[thread_position_in_grid]]) {
     const vec<float, 4> a = float4(1, 2, 3, 4);
     const vec<half, 2> b = vec<half, 2>(a.xy);
     EXPECT(b.y == 2.0h);
@@ -79,7 +82,8 @@ T total(vec<T, N> v) {
     return sum;
 }
 
-kernel void deduction_through_vec(device uint* failed [[buffer(0)]], uint t [[thread_position_in_grid]]) {
+kernel void deduction_through_vec(device uint* failed [[buffer(0)]],
+    uint t [[thread_position_in_grid]]) {
     EXPECT(total(float4(1, 2, 3, 4)) == 10);
     EXPECT(total(ushort3(1, 2, 3)) == 6);
 }
@@ -119,7 +123,8 @@ kernel void operators(device uint* failed [[buffer(0)]], uint t [[thread_positio
     EXPECT(!all(less) && any(less) && all(!less || less));
 }
 
-kernel void reinterpretation(device uint* failed [[buffer(0)]], uint t [[thread_position_in_grid]]) {
+kernel void reinterpretation(device uint* failed [[buffer(0)]],
+    uint t [[thread_position_in_grid]]) {
     EXPECT(as_type<uint>(1.0f) == 0x3f800000u);
     EXPECT(as_type<ushort>(1.0h) == 0x3c00);
     EXPECT(as_type<ushort>(bfloat(1.0f)) == 0x3f80);
