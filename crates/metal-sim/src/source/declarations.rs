@@ -21,6 +21,8 @@ pub(crate) enum Template {
 pub(crate) enum Shape {
     /// A function; `open` and `close` are the parentheses of its parameters, `body` the braces.
     Function { name: usize, open: usize, close: usize, body: Option<(usize, usize)> },
+    /// A class, with its members.
+    Class,
     /// Anything else that has a type and a name.
     Variable,
 }
@@ -194,7 +196,7 @@ impl Walk<'_, '_> {
                     let name = (at + 1..next).find(|at| self.tokens[*at].kind == Kind::Word);
                     let name = name.map_or("", |name| self.text(name)).to_owned();
                     let after = self.braces(next, &format!("{}{name}::", place.scope), Some(next));
-                    return self.semicolon(after) + 1;
+                    return self.add(at, self.semicolon(after), Shape::Class, place);
                 }
                 "(" if !WITH_PARENTHESES.contains(&self.text(next - 1)) => break,
                 "(" => next = close_of(self.tokens, next).unwrap_or(next),

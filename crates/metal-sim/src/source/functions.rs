@@ -21,7 +21,7 @@ pub(crate) fn array_parameters(tokens: &[Token<'_>], declarations: &[Declaration
                 let Some(open) = open_of(tokens, close).filter(|_| called) else { continue };
                 open..close
             }
-            (Shape::Variable, _) => continue,
+            (Shape::Variable | Shape::Class, _) => continue,
         };
         let mut start = range.start + 1;
         for part in split(&tokens[start..range.end], ",") {
@@ -82,7 +82,7 @@ pub(crate) fn members(
         let earlier = known.get(&key).copied();
         known.insert(key, spaced || earlier == Some(true));
         if earlier.is_some_and(|earlier| earlier || spaced) {
-            let tokens = declaration.first..declaration.end + 1;
+            let tokens = declaration.first..(declaration.end + 1).min(tokens.len());
             edits.push(Edit { tokens, text: String::new() });
         } else {
             let without = |at: usize| Edit { tokens: at..at + 1, text: String::new() };
@@ -118,14 +118,14 @@ pub(crate) fn constructors(tokens: &[Token<'_>], declarations: &[Declaration]) -
         }
     }
     for declaration in defaults.into_iter().filter(|one| !others.contains(&one.class)) {
-        let tokens = declaration.first..declaration.end + 1;
+        let tokens = declaration.first..(declaration.end + 1).min(tokens.len());
         edits.push(Edit { tokens, text: String::new() });
     }
     edits
 }
 
-/// Functions that differ from an earlier one by address spaces alone: where spaces are no types
-/// they are the same, and the headers' macro leaves them out.
+/// Functions and classes that differ from an earlier one by address spaces alone: where spaces are
+/// no types they are the same, and the headers' macro leaves them out.
 /// `gone` are edits that take whole functions away.
 pub(crate) fn repeated(
     tokens: &[Token<'_>],
@@ -135,8 +135,11 @@ pub(crate) fn repeated(
     let mut edits = Vec::new();
     let mut known = BTreeSet::new();
     for declaration in declarations {
-        let Shape::Function { body: Some(_), .. } = declaration.shape else { continue };
-        let all = declaration.first..declaration.end + 1;
+        match declaration.shape {
+            Shape::Function { body: Some(_), .. } | Shape::Class => {}
+            Shape::Function { body: None, .. } | Shape::Variable => continue,
+        }
+        let all = declaration.first..(declaration.end + 1).min(tokens.len());
         if gone.iter().any(|edit| edit.tokens == all) {
             continue;
         }

@@ -232,6 +232,12 @@ fn functions_of_metal_become_functions_of_cpp() {
     let again = "int f(device int* p) { return *p; } int f(constant int* p) { return *p; }";
     let again = squeezed(again);
     assert!(again.contains("MSIM_OF_ANOTHER_SPACE( # 1 \"k.metal\""), "{again}");
+    let classes = "template <class T> struct P {}; template <class T> struct P<device T*> { int a; };\n\
+                   template <class T> struct P<thread T*> { int a; };";
+    let classes = body(classes);
+    let wrapped = classes.lines().last().unwrap_or_default();
+    assert!(wrapped.trim_end().ends_with(')'), "{classes}");
+    assert_eq!(classes.matches("MSIM_OF_ANOTHER_SPACE").count(), 1, "{classes}");
 }
 
 #[test]
