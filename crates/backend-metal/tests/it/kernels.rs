@@ -18,7 +18,7 @@ const FAST: Run = Run { checked: false, seed: 0 };
 const CHECKED: Run = Run { checked: true, seed: 7 };
 
 /// Whether there is a compiler for the simulator; where tests must not be skipped, there has to be.
-fn simulator_is_here() -> bool {
+pub fn simulator_is_here() -> bool {
     let found = Compiler::find();
     if let Err(error @ CompileError::Missing { .. }) = &found {
         assert!(std::env::var_os("CI").is_none(), "{error}");

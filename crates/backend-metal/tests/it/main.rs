@@ -3,4 +3,5 @@
 mod device;
 mod kernels;
 mod launches;
+mod models;
 mod variants;
