@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use cargo_metadata::MetadataCommand;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 const CRATE: &str = "objc2-metal";
 
@@ -17,6 +18,10 @@ const CRATE: &str = "objc2-metal";
 const LINK: &str = r#"#[link(name = "Metal", kind = "framework")]"#;
 const APPLE_LINK: &str =
     r#"#[cfg_attr(target_vendor = "apple", link(name = "Metal", kind = "framework"))]"#;
+
+/// The workspace's manifest, and where its copy and what it builds lie.
+const MANIFEST: &str = "sim/Cargo.toml";
+const FOLDER: &str = "target/sim";
 
 /// The file of the crate that has the line.
 const FILE: &str = "src/generated/mod.rs";
@@ -29,20 +34,35 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let Some((command, rest)) = arguments.split_first() else {
         bail!("name a command of cargo, for instance `cargo xtask sim test`");
     };
-    let manifest = root().join("sim/Cargo.toml");
-    let version = pinned(&fs::read_to_string(&manifest)?)?.to_owned();
-    let folder = root().join("target/sim");
-    copy(&version, &folder).with_context(|| format!("copying {CRATE} {version}"))?;
-    run_command(
-        cargo()
-            .arg(command)
-            .arg("--locked")
-            .arg("--manifest-path")
-            .arg(&manifest)
-            .arg("--target-dir")
-            .arg(folder.join("build"))
-            .args(rest),
-    )
+    run_command(prepared()?.args(command_line(command, rest)))
+}
+
+/// Cargo, once the copy is there.
+fn prepared() -> Result<Command> {
+    let version = pinned(&fs::read_to_string(root().join(MANIFEST))?)?.to_owned();
+    copy(&version, &root().join(FOLDER)).with_context(|| format!("copying {CRATE} {version}"))?;
+    Ok(cargo())
+}
+
+/// A command of cargo in the workspace.
+fn command_line(command: &str, rest: &[String]) -> Vec<String> {
+    let mut words = vec![command.to_owned(), "--locked".to_owned()];
+    words.extend(["--manifest-path".to_owned(), root().join(MANIFEST).display().to_string()]);
+    let build = root().join(FOLDER).join("build");
+    words.extend(["--target-dir".to_owned(), build.display().to_string()]);
+    words.extend(rest.iter().cloned());
+    words
+}
+
+/// Cargo that runs the workspace's tests.
+///
+/// # Errors
+/// The crate cannot be fetched or looks otherwise than expected.
+pub fn tests() -> Result<Command> {
+    let rest = ["--workspace", "--no-fail-fast", "--color=never"].map(str::to_owned);
+    let mut command = prepared()?;
+    command.args(command_line("test", &rest));
+    Ok(command)
 }
 
 /// The version that the manifest pins the crate to.

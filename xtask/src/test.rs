@@ -4,9 +4,10 @@
 //! all test programs.
 
 use crate::process::{self, cargo, command, output};
-use crate::{clang, docs, fixtures, models, tidy};
+use crate::{clang, docs, fixtures, models, sim, tidy};
 use anyhow::{Context as _, Result, bail, ensure};
 use std::io::{BufRead as _, BufReader};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Parts that share a budget: what they may take on two cores from an empty build folder.
@@ -56,6 +57,12 @@ const PARTS: &[Part] = &[
     Part { name: "tests", group: CPU, quick: true, run: cpu_tests },
     Part { name: "clang", group: METAL, quick: false, run: |_| clang::run(&[]) },
     Part { name: "metal tests", group: METAL, quick: false, run: metal_tests },
+    Part {
+        name: "sim tests",
+        group: METAL,
+        quick: false,
+        run: |tally| run_tests(tally, sim::tests()?),
+    },
 ];
 
 /// The entry point.
@@ -147,18 +154,24 @@ fn cpu_tests(tally: &mut Tally) -> Result<()> {
     for package in METAL_PACKAGES {
         arguments.extend(["--exclude", package]);
     }
-    run_tests(tally, &arguments)
+    run_tests(tally, workspace_tests(&arguments))
 }
 
 /// Metal's tests, which must run here.
 fn metal_tests(tally: &mut Tally) -> Result<()> {
-    run_tests(tally, &METAL_PACKAGES.map(|package| ["--package", package]).concat())
+    let packages = METAL_PACKAGES.map(|package| ["--package", package]).concat();
+    run_tests(tally, workspace_tests(&packages))
 }
 
-fn run_tests(tally: &mut Tally, packages: &[&str]) -> Result<()> {
+fn workspace_tests(packages: &[&str]) -> Command {
+    let mut command = cargo();
+    command.arg("test").args(packages).args(["--locked", "--no-fail-fast", "--color=never"]);
+    command
+}
+
+/// Runs a command of cargo that tests, and counts its tests.
+fn run_tests(tally: &mut Tally, mut run: Command) -> Result<()> {
     let before = tally.passed;
-    let mut run = cargo();
-    run.arg("test").args(packages).args(["--locked", "--no-fail-fast", "--color=never"]);
     // A missing simulator is a failure, not a reason to leave tests out.
     run.env("METAL_SIM_REQUIRED", "1");
     // One pipe for both streams keeps the names of programs beside their results.

@@ -13,12 +13,19 @@
 
 mod arguments;
 mod caps;
+#[cfg(feature = "device")]
+mod device;
 mod dispatch;
+pub mod hazards;
 mod kernels;
 mod source;
+#[cfg(feature = "device")]
+mod sys;
 mod target;
 
 pub use caps::{Limits, Staging};
+#[cfg(feature = "device")]
+pub use device::{Metal, MetalOptions};
 pub use dispatch::{Dispatch, Grid, Slot};
 pub use kernels::dispatches;
 pub use source::{Module, modules};

@@ -70,8 +70,8 @@ impl Constraint {
         Ok(&self.mask)
     }
 
-    /// Takes from the mask the control tokens that the parser would refuse: its masks take the end of
-    /// an open lexeme for granted, which a complement may not have there.
+    /// Takes from the mask the control tokens that the parser would refuse: its masks take the end
+    /// of an open lexeme for granted, which a complement may not have there.
     fn forbid_refused(&mut self) -> Result<(), Error> {
         let (special, ends) = (&self.trie.shared.special, self.trie.ends());
         let named = special.iter().map(|&(token, _)| token);

@@ -1,0 +1,75 @@
+//! Step inputs in memory that the GPU reads: token ids, positions, tables, work lists.
+
+use std::ops::Range;
+
+use minfer_graph::{Input, StepShape, WORK_FIELDS};
+use minfer_plan::Inputs;
+
+use crate::sys::{Buffer, Gpu};
+
+/// Alignment of each list.
+const ALIGNMENT: usize = 256;
+
+/// The inputs of one step: each list where a launch finds it.
+#[derive(Default)]
+pub(super) struct InputArea {
+    buffer: Option<Buffer>,
+    places: Vec<(Input, Range<usize>)>,
+}
+
+impl InputArea {
+    /// Writes the lists that a split reads. `tokens` are the ids; those promised are copied over
+    /// later. False where the memory cannot be had.
+    pub(super) fn fill(
+        &mut self,
+        gpu: &Gpu,
+        wanted: &[Input],
+        shape: &StepShape,
+        inputs: &Inputs,
+        tokens: &[i32],
+    ) -> bool {
+        let lists: Vec<Vec<i32>> =
+            wanted.iter().map(|input| integers(*input, shape, inputs, tokens)).collect();
+        self.places.clear();
+        let mut end = 0;
+        for (input, list) in wanted.iter().zip(&lists) {
+            self.places.push((*input, end..end + 4 * list.len()));
+            end = (end + 4 * list.len()).next_multiple_of(ALIGNMENT);
+        }
+        if self.buffer.as_ref().is_none_or(|buffer| buffer.len() < end) {
+            self.buffer = gpu.buffer(end);
+        }
+        let Some(buffer) = &mut self.buffer else { return false };
+        self.places.iter().zip(&lists).all(|((_, place), list)| {
+            let bytes: Vec<u8> = list.iter().flat_map(|integer| integer.to_le_bytes()).collect();
+            buffer.write(place.start, &bytes)
+        })
+    }
+
+    /// Where a list is.
+    pub(super) fn place(&self, input: Input) -> Option<(&Buffer, Range<usize>)> {
+        let (_, place) = self.places.iter().find(|(known, _)| *known == input)?;
+        Some((self.buffer.as_ref()?, place.clone()))
+    }
+}
+
+/// A list; tables and work are as long as the shape says, filled up with zeros.
+fn integers(input: Input, shape: &StepShape, inputs: &Inputs, tokens: &[i32]) -> Vec<i32> {
+    let filled = |mut list: Vec<i32>, len: usize| {
+        list.resize(len, 0);
+        list
+    };
+    match input {
+        Input::Tokens => tokens.to_vec(),
+        Input::Positions => inputs.positions.clone(),
+        Input::OutputRows => inputs.output_rows.clone(),
+        Input::Slots { group } => inputs.groups[group].slots.clone(),
+        Input::Pages { group } => {
+            filled(inputs.groups[group].pages.clone(), shape.sequences * shape.pages)
+        }
+        Input::Work { group } => {
+            let work = inputs.groups[group].work.iter().flat_map(|work| work.to_row()).collect();
+            filled(work, shape.work * WORK_FIELDS)
+        }
+    }
+}

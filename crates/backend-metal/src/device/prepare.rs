@@ -1,0 +1,264 @@
+//! A split made ready: what every launch binds, and where barriers stand, worked out once.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use minfer_graph::{Counts, Input, Node, Op, OutputKind, Rows, StateId, ValueId};
+use minfer_plan::{
+    DeviceError, Io, Place, PlacedWeight, Region, Split, StateHandle, Step, Target as _,
+};
+
+use super::state::States;
+use crate::dispatch::{Dispatch, Slot};
+use crate::hazards::{Access, MemoryId, barriers};
+use crate::kernels::dispatches;
+use crate::target::MetalTarget;
+
+/// A value's place and size.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placed {
+    pub(super) place: Place,
+    rows: Rows,
+    row_bytes: usize,
+    capacity: usize,
+}
+
+impl Placed {
+    fn new(split: &Split, value: ValueId) -> Option<Placed> {
+        let ty = split.graph.ty(value);
+        let place = split.memory.place(value)?;
+        let capacity = ty.bytes(&split.graph.tables.shape);
+        Some(Placed { place, rows: ty.rows, row_bytes: ty.row_bytes(), capacity })
+    }
+
+    fn offset(&self) -> usize {
+        match self.place {
+            Place::Arena(offset) | Place::Staging(offset) => offset,
+        }
+    }
+
+    /// Bytes of the live rows, in their area.
+    pub(super) fn range(&self, counts: &Counts) -> Range<usize> {
+        let start = self.offset();
+        start..start + self.rows.live(counts) * self.row_bytes
+    }
+
+    /// The bytes reserved for it.
+    fn reserved(&self, writes: bool) -> Access {
+        let memory = match self.place {
+            Place::Arena(_) => ARENA,
+            Place::Staging(_) => STAGING,
+        };
+        let start = self.offset();
+        Access { memory, bytes: start..start + self.capacity, writes }
+    }
+}
+
+const ARENA: MemoryId = MemoryId(0);
+const STAGING: MemoryId = MemoryId(1);
+
+/// The K and the V pool of a state.
+fn pool(id: StateId, value: bool) -> MemoryId {
+    MemoryId(2 + 2 * id.0 + u32::from(value))
+}
+
+/// What a buffer of a launch is bound to.
+#[derive(Clone, Debug)]
+pub(super) enum Bound {
+    Value(Placed),
+    Input(Input),
+    /// Region, and bytes of it.
+    Weight(usize, Range<usize>),
+    Keys(StateId),
+    Values(StateId),
+    /// Bytes of the arena.
+    Scratch(Range<usize>),
+    Constant(Vec<u8>),
+    Unused,
+}
+
+/// One launch of a kernel.
+pub(super) struct Prepared {
+    pub(super) dispatch: Dispatch,
+    pub(super) bound: Vec<Bound>,
+    /// Whether a barrier stands before it.
+    pub(super) barrier: bool,
+    /// Index of the step it belongs to.
+    pub(super) step: usize,
+}
+
+/// A split that can run.
+pub(super) struct Loaded {
+    pub(super) split: Arc<Split>,
+    pub(super) state: StateHandle,
+    pub(super) prepared: Vec<Prepared>,
+    /// Step inputs that its launches read.
+    pub(super) inputs: Vec<Input>,
+    /// Values copied in when a step is submitted.
+    pub(super) imports: Vec<Placed>,
+    /// The ids that later steps may refer to.
+    pub(super) ids: Option<Placed>,
+}
+
+impl Loaded {
+    /// Prepares a split: its weights and state must be here, its values in its memory plan.
+    pub(super) fn new(
+        target: &MetalTarget,
+        split: Arc<Split>,
+        state: StateHandle,
+        weights: &[PlacedWeight],
+        states: &States,
+    ) -> Result<Loaded, DeviceError> {
+        let device = || target.caps().name.clone();
+        let unknown =
+            |what, id: u32| DeviceError::Unknown { device: device(), what, id: u64::from(id) };
+        let placed = |value: ValueId| {
+            Placed::new(&split, value).ok_or_else(|| unknown("place for value", value.0))
+        };
+        let binder = Binder { split: &split, weights, states };
+        let mut prepared = Vec::new();
+        let mut accesses = Vec::new();
+        for (index, step) in split.steps.iter().enumerate() {
+            let node = split.node(step);
+            for dispatch in launches(target, &split, node)? {
+                let bound: Result<Vec<Bound>, _> =
+                    dispatch.buffers.iter().map(|slot| binder.bind(slot, node, step)).collect();
+                let bound = bound.map_err(|(what, id)| unknown(what, id))?;
+                accesses.push(touched(&dispatch, &bound, &node.op));
+                prepared.push(Prepared { dispatch, bound, barrier: false, step: index });
+            }
+        }
+        for (launch, barrier) in prepared.iter_mut().zip(barriers(&accesses)) {
+            launch.barrier = barrier;
+        }
+        let mut inputs: Vec<Input> = Vec::new();
+        for bound in prepared.iter().flat_map(|launch| &launch.bound) {
+            if let Bound::Input(input) = bound
+                && !inputs.contains(input)
+            {
+                inputs.push(*input);
+            }
+        }
+        let imports = split.imports.iter().map(|id| placed(*id)).collect::<Result<_, _>>()?;
+        let outputs = &split.graph.outputs;
+        let ids = outputs.iter().find(|output| output.kind == OutputKind::Ids);
+        let ids = ids.filter(|output| split.exports.contains(&output.value));
+        let ids = ids.map(|output| placed(output.value)).transpose()?;
+        Ok(Loaded { split, state, prepared, inputs, imports, ids })
+    }
+
+    /// Its launches.
+    pub(super) fn launches(&self) -> impl Iterator<Item = &Dispatch> {
+        self.prepared.iter().map(|launch| &launch.dispatch)
+    }
+
+    /// An exported value.
+    pub(super) fn export(&self, value: ValueId) -> Option<Placed> {
+        let placed = Placed::new(&self.split, value)?;
+        let readable = matches!(placed.place, Place::Staging(_));
+        (readable && self.split.exports.contains(&value)).then_some(placed)
+    }
+}
+
+fn launches(
+    target: &MetalTarget,
+    split: &Split,
+    node: &Node,
+) -> Result<Vec<Dispatch>, DeviceError> {
+    let graph = &split.graph;
+    let io = Io {
+        inputs: &graph.types(&node.inputs),
+        outputs: &graph.types(&node.outputs),
+        tables: &graph.tables,
+        layouts: &[],
+    };
+    dispatches(&node.op, &io, target).map_err(|refused| DeviceError::Failed {
+        device: target.caps().name.clone(),
+        reason: format!("{}: {refused}", node.name),
+        recent: Vec::new(),
+    })
+}
+
+/// What slots are resolved with.
+struct Binder<'a> {
+    split: &'a Split,
+    weights: &'a [PlacedWeight],
+    states: &'a States,
+}
+
+impl Binder<'_> {
+    /// Resolves a slot; fails with what is missing and its number.
+    fn bind(&self, slot: &Slot, node: &Node, step: &Step) -> Result<Bound, (&'static str, u32)> {
+        let value = |id: ValueId| match self.split.graph.values[id.0 as usize].input {
+            Some(input) => Ok(Bound::Input(input)),
+            None => {
+                let placed = Placed::new(self.split, id);
+                placed.map(Bound::Value).ok_or(("place for value", id.0))
+            }
+        };
+        let state = |id: StateId, bound: Bound| match self.states.pool(id) {
+            Some(_) => Ok(bound),
+            None => Err(("state of a layer", id.0)),
+        };
+        match slot {
+            Slot::Input(at) => value(node.inputs[*at]),
+            Slot::Output(at) => value(node.outputs[*at]),
+            Slot::Weight(id) => {
+                let weight = self.weights.iter().find(|weight| weight.id == *id);
+                let weight = weight.ok_or(("weight", id.0))?;
+                let bytes = weight.offset..weight.offset + weight.decl.bytes();
+                Ok(Bound::Weight(weight.region, bytes))
+            }
+            Slot::Keys(id) => state(*id, Bound::Keys(*id)),
+            Slot::Values(id) => state(*id, Bound::Values(*id)),
+            Slot::Scratch(bytes) => {
+                let start = step.scratch.unwrap_or(0);
+                Ok(Bound::Scratch(start + bytes.start..start + bytes.end))
+            }
+            Slot::Constant(bytes) => Ok(Bound::Constant(bytes.clone())),
+            Slot::Unused => Ok(Bound::Unused),
+        }
+    }
+}
+
+/// Bytes that a launch touches. Weights and inputs are read alone, by all: they order nothing.
+fn touched(dispatch: &Dispatch, bound: &[Bound], op: &Op) -> Vec<Access> {
+    // Attention reads the cache; whatever else touches it stores into it.
+    let stores = !matches!(op, Op::Attention(_));
+    let whole = |memory, writes| Access { memory, bytes: 0..usize::MAX, writes };
+    let access = |(slot, bound): (&Slot, &Bound)| match bound {
+        Bound::Value(placed) => Some(placed.reserved(matches!(slot, Slot::Output(_)))),
+        Bound::Keys(id) => Some(whole(pool(*id, false), stores)),
+        Bound::Values(id) => Some(whole(pool(*id, true), stores)),
+        Bound::Scratch(bytes) => Some(Access { memory: ARENA, bytes: bytes.clone(), writes: true }),
+        Bound::Input(_) | Bound::Weight(..) | Bound::Constant(_) | Bound::Unused => None,
+    };
+    dispatch.buffers.iter().zip(bound).filter_map(access).collect()
+}
+
+/// Each weight must lie within its region, aligned as its kernels read it.
+pub(super) fn check_weights(
+    target: &MetalTarget,
+    regions: &[Region],
+    weights: &[PlacedWeight],
+) -> Result<(), DeviceError> {
+    let alignment = target.caps().weight_alignment;
+    for PlacedWeight { decl, region, offset, .. } in weights {
+        let refuse = |reason: String| {
+            let device = target.caps().name.clone();
+            Err(DeviceError::Weight { device, name: decl.name.clone(), reason })
+        };
+        let (bytes, len) = (decl.bytes(), regions.get(*region).map_or(0, |r| r.bytes().len()));
+        if offset.checked_add(bytes).is_none_or(|end| end > len) {
+            return refuse(format!(
+                "expected {bytes} bytes at {offset} of region {region}, found a region of {len}"
+            ));
+        }
+        if !offset.is_multiple_of(alignment) {
+            return refuse(format!(
+                "it begins at byte {offset}, which is no multiple of {alignment}"
+            ));
+        }
+    }
+    Ok(())
+}
