@@ -232,7 +232,8 @@ fn functions_of_metal_become_functions_of_cpp() {
     let again = "int f(device int* p) { return *p; } int f(constant int* p) { return *p; }";
     let again = squeezed(again);
     assert!(again.contains("MSIM_OF_ANOTHER_SPACE( # 1 \"k.metal\""), "{again}");
-    let classes = "template <class T> struct P {}; template <class T> struct P<device T*> { int a; };\n\
+    let classes = "template <class T> struct P {};\n\
+                   template <class T> struct P<device T*> { int a; };\n\
                    template <class T> struct P<thread T*> { int a; };";
     let classes = body(classes);
     let wrapped = classes.lines().last().unwrap_or_default();
