@@ -2,6 +2,7 @@
 
 mod device;
 mod kernels;
+mod language;
 mod launches;
 mod models;
 mod variants;
