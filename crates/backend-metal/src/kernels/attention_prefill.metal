@@ -175,8 +175,8 @@ kernel void attention_prefill(device const float* q [[buffer(0)]],
             const ulong at = (ulong(first_row + r) * a.heads + tg.x) * a.head_dim + column;
             qs[i] = T(inside ? q[at] : 0.0f);
         }
+        // The first page's barriers show both to all.
         fades[t] = 0.0f;
-        threadgroup_barrier(mem_flags::mem_threadgroup);
         // Eight threads a row; rows past the item's see nothing.
         const uint r = t / 8;
         const uint position = uint(positions[first_row + min(r, rows - 1)]);

@@ -57,6 +57,7 @@ struct Finished {
 pub struct SimDevice {
     target: MetalTarget,
     run: Run,
+    changed: Option<Library>,
     weights: Option<Arc<Memory>>,
     placed: Vec<PlacedWeight>,
     states: Vec<Vec<Option<Pool>>>,
@@ -70,12 +71,24 @@ impl SimDevice {
         SimDevice {
             target: MetalTarget::new(Limits::apple7("simulated"), staging),
             run,
+            changed: None,
             weights: None,
             placed: Vec::new(),
             states: Vec::new(),
             splits: Vec::new(),
             finished: HashMap::new(),
         }
+    }
+
+    /// The same device, with the kernels of a changed module instead of those it has.
+    pub fn with_changed(self, library: Library) -> SimDevice {
+        SimDevice { changed: Some(library), ..self }
+    }
+
+    fn kernel(&self, name: &str) -> Result<Kernel, String> {
+        let changed = self.changed.as_ref().and_then(|library| library.kernel(name).ok());
+        let mode = if self.run.checked { Mode::Checked } else { Mode::Fast };
+        changed.map_or_else(|| kernel(name, mode), Ok)
     }
 
     fn failed(&self, reason: impl ToString) -> DeviceError {
@@ -190,8 +203,8 @@ impl Running<'_> {
         if rows == 0 {
             return Ok(());
         }
-        let mode = if self.device.run.checked { Mode::Checked } else { Mode::Fast };
-        let kernel = kernel(&dispatch.kernel, mode).map_err(|error| self.device.failed(error))?;
+        let kernel = self.device.kernel(&dispatch.kernel);
+        let kernel = kernel.map_err(|error| self.device.failed(error))?;
         let mut bindings = Vec::new();
         for (index, slot) in (0..).zip(&dispatch.buffers) {
             bindings.push(self.slot(index, slot, step)?);

@@ -1,5 +1,6 @@
 //! Tests of the Metal device's kernels and launches.
 
+mod barriers;
 mod device;
 mod kernels;
 mod language;
