@@ -1,6 +1,8 @@
 //! What a step brings: token ids, positions, cache slots, page tables, attention work.
 
-use minfer_graph::{Counts, PAGE_POSITIONS, PARTITION_POSITIONS, StepShape, Work};
+use minfer_graph::{
+    Counts, Input, PAGE_POSITIONS, PARTITION_POSITIONS, StepShape, WORK_FIELDS, Work,
+};
 
 use crate::error::InputError;
 
@@ -60,6 +62,28 @@ impl Inputs {
     /// Rows of the step.
     pub fn counts(&self) -> Counts {
         Counts { tokens: self.tokens.len(), outputs: self.output_rows.len() }
+    }
+
+    /// A step input as the integers that a device's memory holds. `tokens` are the ids, promises
+    /// resolved; tables and work lists are as long as the shape says, filled up with zeros.
+    pub fn integers(&self, input: Input, shape: &StepShape, tokens: &[i32]) -> Vec<i32> {
+        let filled = |mut list: Vec<i32>, len: usize| {
+            list.resize(len, 0);
+            list
+        };
+        match input {
+            Input::Tokens => tokens.to_vec(),
+            Input::Positions => self.positions.clone(),
+            Input::OutputRows => self.output_rows.clone(),
+            Input::Slots { group } => self.groups[group].slots.clone(),
+            Input::Pages { group } => {
+                filled(self.groups[group].pages.clone(), shape.sequences * shape.pages)
+            }
+            Input::Work { group } => {
+                let work = self.groups[group].work.iter().flat_map(|work| work.to_row()).collect();
+                filled(work, shape.work * WORK_FIELDS)
+            }
+        }
     }
 
     /// Checks every index against `shape` and `bounds`; kernels trust the result.

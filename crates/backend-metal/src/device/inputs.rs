@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use minfer_graph::{Input, StepShape, WORK_FIELDS};
+use minfer_graph::{Input, StepShape};
 use minfer_plan::Inputs;
 
 use crate::sys::{Buffer, Gpu};
@@ -29,7 +29,7 @@ impl InputArea {
         tokens: &[i32],
     ) -> bool {
         let lists: Vec<Vec<i32>> =
-            wanted.iter().map(|input| integers(*input, shape, inputs, tokens)).collect();
+            wanted.iter().map(|input| inputs.integers(*input, shape, tokens)).collect();
         self.places.clear();
         let mut end = 0;
         for (input, list) in wanted.iter().zip(&lists) {
@@ -50,26 +50,5 @@ impl InputArea {
     pub(super) fn place(&self, input: Input) -> Option<(&Buffer, Range<usize>)> {
         let (_, place) = self.places.iter().find(|(known, _)| *known == input)?;
         Some((self.buffer.as_ref()?, place.clone()))
-    }
-}
-
-/// A list; tables and work are as long as the shape says, filled up with zeros.
-fn integers(input: Input, shape: &StepShape, inputs: &Inputs, tokens: &[i32]) -> Vec<i32> {
-    let filled = |mut list: Vec<i32>, len: usize| {
-        list.resize(len, 0);
-        list
-    };
-    match input {
-        Input::Tokens => tokens.to_vec(),
-        Input::Positions => inputs.positions.clone(),
-        Input::OutputRows => inputs.output_rows.clone(),
-        Input::Slots { group } => inputs.groups[group].slots.clone(),
-        Input::Pages { group } => {
-            filled(inputs.groups[group].pages.clone(), shape.sequences * shape.pages)
-        }
-        Input::Work { group } => {
-            let work = inputs.groups[group].work.iter().flat_map(|work| work.to_row()).collect();
-            filled(work, shape.work * WORK_FIELDS)
-        }
     }
 }

@@ -7,7 +7,7 @@ use metal_sim::{
     Binding, Compiler, Grid, Kernel, Launch, Library, Memory, Mode, Profile, Simulator, Source,
 };
 use minfer_backend_metal::{Dispatch, Limits, MetalTarget, Slot, Staging, dispatches, modules};
-use minfer_graph::{Input, StateDecl, ValueId, WORK_FIELDS};
+use minfer_graph::{Input, StateDecl, ValueId};
 use minfer_plan::{
     Device, DeviceError, Done, Inputs, Io, Layout, Limit, LoadedSplit, Place, PlacedState,
     PlacedWeight, Region, Split, StateHandle, Target, Ticket, TokenInput,
@@ -131,32 +131,13 @@ impl Running<'_> {
         Ok(Binding::Buffer { index, memory, offset, length })
     }
 
-    /// A step input; lists and tables are as long as the bucket's, filled up with zeros.
     fn integers(&self, input: Input) -> Vec<i32> {
-        let shape = &self.split.graph.tables.shape;
-        let filled = |mut list: Vec<i32>, len: usize| {
-            list.resize(len, 0);
-            list
+        let id = |token: &TokenInput| match token {
+            TokenInput::Known(id) => *id as i32,
+            TokenInput::From { .. } => -1,
         };
-        match input {
-            Input::Tokens => {
-                let id = |token: &TokenInput| match token {
-                    TokenInput::Known(id) => *id as i32,
-                    TokenInput::From { .. } => -1,
-                };
-                self.inputs.tokens.iter().map(id).collect()
-            }
-            Input::Positions => self.inputs.positions.clone(),
-            Input::OutputRows => self.inputs.output_rows.clone(),
-            Input::Slots { group } => self.inputs.groups[group].slots.clone(),
-            Input::Pages { group } => {
-                filled(self.inputs.groups[group].pages.clone(), shape.sequences * shape.pages)
-            }
-            Input::Work { group } => {
-                let work = self.inputs.groups[group].work.iter().flat_map(|w| w.to_row()).collect();
-                filled(work, shape.work * WORK_FIELDS)
-            }
-        }
+        let tokens: Vec<i32> = self.inputs.tokens.iter().map(id).collect();
+        self.inputs.integers(input, &self.split.graph.tables.shape, &tokens)
     }
 
     fn slot(
