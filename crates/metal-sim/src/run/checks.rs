@@ -221,7 +221,7 @@ pub fn access(core: &Core, address: usize, size: usize, bits: u32, pc: u64) {
     }
     let steps = core.steps.get();
     if steps == 0 {
-        super::sync::hang(core);
+        super::sync::hang(core, Spot::before(pc));
     }
     core.steps.set(steps - 1);
     // Taken out while it works, so that it is back before a fiber is left.

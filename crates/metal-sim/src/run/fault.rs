@@ -14,7 +14,7 @@ use super::bounds::NEAR;
 use super::core::Core;
 use super::fiber::STACK;
 use super::log::Spot;
-use super::{host, registers};
+use super::{host, registers, symbols};
 use crate::memory::{Mapping, page_size};
 use crate::report::Kind;
 
@@ -150,11 +150,20 @@ extern "C" fn land() -> ! {
 
 /// What lies at an address that cannot be touched.
 fn describe(core: &Core, fault: &Fault) -> String {
-    let &Fault { address, stack, .. } = fault;
+    let &Fault { address, pc, stack, .. } = fault;
     let low = core.stacks.low(core.current.get());
     let guard = low..low + page_size();
     if stack < guard.end || guard.contains(&address) {
         return overflow();
+    }
+    let call = core.dispatch().map_or(0, |dispatch| dispatch.kernel.call as *const () as usize);
+    let kernel = symbols::base_of(call);
+    if kernel.is_some() && symbols::base_of(pc) != kernel {
+        // The mistake may be the simulator's.
+        let offset = symbols::base_of(pc).map_or(0, |base| pc - base);
+        return format!(
+            "access to {address:#x} by code outside of the kernel, at {offset:#x} of its object"
+        );
     }
     let slices = core.dispatch().map_or(&[][..], |dispatch| &dispatch.slices);
     let distance = |slice: &&super::dispatch::Slice| {

@@ -5,7 +5,7 @@ use std::ptr;
 use std::sync::atomic::Ordering;
 
 use super::arena::Owner;
-use super::core::Core;
+use super::core::{Core, Wait};
 use super::dispatch::Dispatch;
 use super::log::Spot;
 use super::{fiber, sync};
@@ -133,6 +133,8 @@ fn muster(core: &Core, index: usize, lanes: usize, random: Option<&mut Random>) 
         simdgroup.order[turn].set(lane);
         thread.turn.set(turn as u32);
         thread.returned.set(false);
+        // The place where it waited last may be of a library that is gone.
+        thread.wait.set(Wait::NONE);
         thread.uniform.set(0);
         thread.stack.set(core.stacks.fresh(index, sync::begin));
     }

@@ -33,7 +33,7 @@ pub fn arrive(core: &Core, wait: Wait) {
     core.thread(thread).wait.set(wait);
     let steps = core.steps.get();
     if steps == 0 {
-        hang(core);
+        hang(core, Spot::of(wait.site()));
     }
     core.steps.set(steps - 1);
     if wait.kind() == rendezvous::THREADGROUP_BARRIER {
@@ -48,11 +48,10 @@ pub fn arrive(core: &Core, wait: Wait) {
 
 /// The steps are used up.
 #[cold]
-pub fn hang(core: &Core) -> ! {
+pub fn hang(core: &Core, spot: Spot) -> ! {
     let steps = core.dispatch().map_or(0, |dispatch| dispatch.steps);
-    let wait = core.thread(core.current.get()).wait.get();
     let text = format!("the threadgroup has not ended after {steps} accesses and collectives");
-    core.fail(Kind::Hang, Spot::of(wait.site()), text)
+    core.fail(Kind::Hang, spot, text)
 }
 
 fn stop_at_barrier(core: &Core, thread: usize, wait: &Wait) {

@@ -57,7 +57,7 @@ kernel void remainder_by_zero(device float* y [[buffer(1)]], constant uint& n [[
 kernel void loop_that_waits_for_memory(device uint* y [[buffer(1)]],
                                        ushort t [[thread_index_in_threadgroup]]) {
   if (t == 0)
-    while (((volatile device uint*)y)[0] != 7) {
+    while (((volatile device uint*)y)[0] != 7) {  // here
     }
   y[t] = 7;
 }
