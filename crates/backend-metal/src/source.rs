@@ -41,6 +41,8 @@ const CACHE: Fragment = fragment!("common/cache.metal");
 const ONLINE: Fragment = fragment!("common/online.metal");
 const SIX_BITS: Fragment = fragment!("quant/six_bits.metal");
 const PRODUCTS: Fragment = fragment!("common/products.metal");
+const BEST: Fragment = fragment!("common/best.metal");
+const NORM: Fragment = fragment!("common/norm.metal");
 const ROTATE: Fragment = fragment!("common/rotate.metal");
 const STORE: Fragment = fragment!("common/store.metal");
 
@@ -148,16 +150,24 @@ impl Composer {
 }
 
 fn elementwise() -> Module {
-    let fragments = [ACTIVATION, ROTATE, fragment!("elementwise.metal"), fragment!("rope.metal")];
-    let mut composer = Composer::new("elementwise").with(&fragments);
-    for name in ["add", "mul", "glu"] {
-        composer.instance("binary", &format!("uint({})", name.to_uppercase()), name.to_owned());
-    }
-    composer.plain(&["scale", "unary", "get_rows", "expert_combine", "rope"]).module
+    let kernels = [
+        fragment!("add.metal"),
+        fragment!("mul.metal"),
+        fragment!("scale.metal"),
+        fragment!("unary.metal"),
+        fragment!("glu.metal"),
+        fragment!("get_rows.metal"),
+        fragment!("expert_combine.metal"),
+        fragment!("rope.metal"),
+    ];
+    let composer = Composer::new("elementwise").with(&[ACTIVATION, ROTATE]).with(&kernels);
+    let names = ["add", "mul", "scale", "unary", "glu", "get_rows", "expert_combine", "rope"];
+    composer.plain(&names).module
 }
 
 fn norms() -> Module {
-    let composer = Composer::new("norms").with(&[REDUCE, fragment!("rms_norm.metal")]);
+    let kernels = [fragment!("rms_norm.metal"), fragment!("add_norm.metal")];
+    let composer = Composer::new("norms").with(&[REDUCE, NORM]).with(&kernels);
     composer.plain(&["rms_norm", "add_norm"]).module
 }
 
@@ -167,7 +177,7 @@ fn embed() -> Module {
 }
 
 fn matmul_few() -> Module {
-    let fragments = [PRODUCTS, fragment!("matmul_few.metal")];
+    let fragments = [PRODUCTS, fragment!("matmul.metal")];
     for_each_few(Composer::new("matmul_few").with_decoders().with(&fragments), "matmul_few")
 }
 
@@ -222,8 +232,10 @@ fn kv_store() -> Module {
 }
 
 fn attention() -> Module {
-    let fragments = [ACTIVATION, CACHE, ONLINE, fragment!("attention.metal")];
-    let mut composer = Composer::new("attention").with(&fragments).plain(&["attention_combine"]);
+    let fragments = [ACTIVATION, CACHE, ONLINE];
+    let kernels = [fragment!("attention.metal"), fragment!("attention_combine.metal")];
+    let composer = Composer::new("attention").with(&fragments).with(&kernels);
+    let mut composer = composer.plain(&["attention_combine"]);
     for &key in KvType::ALL {
         for &value in KvType::ALL {
             for columns in attention::COLUMNS {
@@ -249,6 +261,12 @@ fn attention_prefill() -> Module {
 }
 
 fn select() -> Module {
-    let composer = Composer::new("select").with(&[REDUCE, fragment!("select.metal")]);
+    let kernels = [
+        fragment!("softmax.metal"),
+        fragment!("argmax.metal"),
+        fragment!("top_k.metal"),
+        fragment!("route.metal"),
+    ];
+    let composer = Composer::new("select").with(&[REDUCE, BEST]).with(&kernels);
     composer.plain(&["softmax", "argmax", "top_k", "route"]).module
 }

@@ -17,12 +17,21 @@ const PAIRS: &[Pair] = &[
     Pair {
         folder: "crates/graph/src/op",
         shared: &["mod", "check"],
-        needs: &["crates/reference/src/op/{}.rs", "crates/conformance/src/ops/{}.rs", KERNEL],
+        needs: &[
+            "crates/reference/src/op/{}.rs",
+            "crates/conformance/src/ops/{}.rs",
+            "crates/backend-cpu/src/kernels/{}.rs",
+            "crates/backend-metal/src/kernels/{}.rs",
+        ],
     },
     Pair {
         folder: "crates/quant/src/format",
         shared: &["five_bits", "planes", "six_bits"],
-        needs: &["crates/quant/tests/data/{}.bin", "crates/backend-cpu/src/kernels/quant/{}.rs"],
+        needs: &[
+            "crates/quant/tests/data/{}.bin",
+            "crates/backend-cpu/src/kernels/quant/{}.rs",
+            "crates/backend-metal/src/kernels/quant/{}.metal",
+        ],
     },
     Pair {
         folder: "crates/models/src/arch",
@@ -31,17 +40,22 @@ const PAIRS: &[Pair] = &[
     },
 ];
 
-const KERNEL: &str = "crates/backend-cpu/src/kernels/{}.rs";
+/// Folders of kernels; `mod.rs` there says which ops a device leaves to their decomposition.
+const KERNELS: &[&str] = &["crates/backend-cpu/src/kernels", METAL];
 
-/// Where the CPU device says which ops it leaves to their decomposition.
-const KERNELS: &str = "crates/backend-cpu/src/kernels/mod.rs";
+/// Where kernels' source lies beside the Rust that launches it.
+const METAL: &str = "crates/backend-metal/src/kernels";
 
 /// Missing files, and folders that hold nothing.
 pub fn check(paths: &[String], sources: &[Source]) -> Vec<Finding> {
     let there: BTreeSet<&str> = paths.iter().map(String::as_str).collect();
-    let declined = sources.iter().find(|source| source.path == KERNELS).map(declined);
-    let declined = declined.unwrap_or_default();
-    let mut findings = Vec::new();
+    let answers = |folder: &'static str| {
+        let path = format!("{folder}/mod.rs");
+        let source = sources.iter().find(|source| source.path == path);
+        (folder, source.map(declined).unwrap_or_default())
+    };
+    let declined: Vec<(&str, BTreeSet<String>)> = KERNELS.iter().copied().map(answers).collect();
+    let mut findings = metal_sources(paths, sources);
     for Pair { folder, shared, needs } in PAIRS {
         let names: Vec<&str> = paths
             .iter()
@@ -56,7 +70,9 @@ pub fn check(paths: &[String], sources: &[Source]) -> Vec<Finding> {
         for name in names {
             for need in *needs {
                 let other = need.replace("{}", name);
-                let excused = *need == KERNEL && declined.contains(&camel(name));
+                let excused = declined.iter().any(|(folder, ops)| {
+                    need.strip_prefix(folder) == Some("/{}.rs") && ops.contains(&camel(name))
+                });
                 if !excused && !there.contains(other.as_str()) {
                     let message = format!("`{name}` has no {other}");
                     let path = format!("{folder}/{name}.rs");
@@ -66,6 +82,53 @@ pub fn check(paths: &[String], sources: &[Source]) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Metal's map: a `.metal` file is named after an op, perhaps with what makes it a variant; and an
+/// op has such files, or its Rust takes those of another op by `use super::<op>`.
+fn metal_sources(paths: &[String], sources: &[Source]) -> Vec<Finding> {
+    let file = |path: &'_ String, extension: &str| {
+        let name = path.strip_prefix(METAL)?.strip_prefix('/')?.strip_suffix(extension)?;
+        (!name.contains('/')).then(|| name.to_owned())
+    };
+    let launched: Vec<String> = paths.iter().filter_map(|path| file(path, ".rs")).collect();
+    let written: Vec<String> = paths.iter().filter_map(|path| file(path, ".metal")).collect();
+    let of = |source: &str, op: &str| {
+        source.strip_prefix(op).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    };
+    let has_source = |op: &str| written.iter().any(|source| of(source, op));
+    let ops = paths
+        .iter()
+        .filter_map(|path| path.strip_prefix("crates/graph/src/op/")?.strip_suffix(".rs"));
+    let ops: Vec<&str> = ops.filter(|op| launched.iter().any(|file| file == op)).collect();
+    let mut findings = Vec::new();
+    for source in written.iter().filter(|source| !ops.iter().any(|op| of(source, op))) {
+        let path = format!("{METAL}/{source}.metal");
+        findings.push(Finding::new(&path, 0, "pairs", "no op of this name is launched beside it"));
+    }
+    for op in ops.iter().filter(|op| !op.ends_with("mod") && !has_source(op)) {
+        let path = format!("{METAL}/{op}.rs");
+        let rust = sources.iter().find(|source| source.path == path);
+        if !rust.is_some_and(|rust| taken(rust).iter().any(|other| has_source(other))) {
+            let message = format!("no {op}.metal beside it, and no `use super::` of an op's file");
+            findings.push(Finding::new(&path, 0, "pairs", message));
+        }
+    }
+    findings
+}
+
+/// Names that a file takes from its folder: `use super :: name`, `use super :: { name, …`.
+fn taken(source: &Source) -> BTreeSet<String> {
+    let text = |at: usize| source.tokens.get(at).map_or("", |token| &token.text);
+    let mut names = BTreeSet::new();
+    for at in 0..source.tokens.len() {
+        let begins = ["use", "super", ":", ":"].iter().enumerate().all(|(i, t)| text(at + i) == *t);
+        if begins {
+            let until = (at + 4..source.tokens.len()).take_while(|next| text(*next) != ";");
+            names.extend(until.map(|next| text(next).to_owned()));
+        }
+    }
+    names
 }
 
 /// The ops that an arm answers with `Unsupported`: from `Op :: Name` on, the next arrow's right
@@ -78,8 +141,8 @@ fn declined(source: &Source) -> BTreeSet<String> {
         if token.text == "Op" && next(1) == ":" && next(2) == ":" {
             open.push(next(3).to_owned());
         } else if token.text == "=" && next(1) == ">" {
-            // `=> Err(Unsupported…` or `=> Unsupported…`.
-            if (2..=4).any(|step| next(step) == "Unsupported") {
+            // `=> Err(Unsupported…`, the same in braces, or `=> Unsupported…`.
+            if (2..=5).any(|step| next(step) == "Unsupported") {
                 found.extend(open.drain(..));
             }
             open.clear();

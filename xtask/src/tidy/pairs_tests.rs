@@ -1,6 +1,6 @@
 use super::*;
 
-const WHOLE: [&str; 11] = [
+const WHOLE: [&str; 14] = [
     "crates/graph/src/op/mod.rs",
     "crates/graph/src/op/rms_norm.rs",
     "crates/reference/src/op/rms_norm.rs",
@@ -12,12 +12,18 @@ const WHOLE: [&str; 11] = [
     "crates/backend-cpu/src/kernels/quant/q4_0.rs",
     "crates/models/src/arch/llama.rs",
     "crates/models/tests/fixtures/llama.gguf",
+    "crates/backend-metal/src/kernels/rms_norm.rs",
+    "crates/backend-metal/src/kernels/rms_norm_long.metal",
+    "crates/backend-metal/src/kernels/quant/q4_0.metal",
 ];
+
+const CPU: &str = "crates/backend-cpu/src/kernels/mod.rs";
+const RMS_NORM: &str = "crates/backend-metal/src/kernels/rms_norm.rs";
 
 fn without(missing: &str, kernels: &str) -> Vec<String> {
     let paths: Vec<String> =
         WHOLE.iter().filter(|path| **path != missing).map(|path| (*path).to_owned()).collect();
-    let findings = check(&paths, &[Source::new(KERNELS, kernels)]);
+    let findings = check(&paths, &[Source::new(CPU, kernels)]);
     findings.into_iter().map(|finding| finding.message).collect()
 }
 
@@ -28,7 +34,7 @@ fn a_whole_set_is_quiet() {
 
 #[test]
 fn each_missing_file_is_named() {
-    for missing in [WHOLE[2], WHOLE[3], WHOLE[4], WHOLE[7], WHOLE[8], WHOLE[10]] {
+    for missing in [WHOLE[2], WHOLE[3], WHOLE[4], WHOLE[7], WHOLE[8], WHOLE[10], WHOLE[13]] {
         let findings = without(missing, "");
         assert!(findings.len() == 1 && findings[0].ends_with(missing), "{findings:?}");
     }
@@ -42,4 +48,25 @@ fn an_op_that_is_declined_needs_no_kernel() {
     assert!(without(WHOLE[4], kernels).is_empty());
     let kernels = kernels.replace("=> Err(Unsupported::composite(op))", "=> rms_norm(op)");
     assert_eq!(without(WHOLE[4], &kernels).len(), 1);
+}
+
+/// The messages about Metal's kernels, for an op whose Rust is `rust`.
+fn metal(paths: &[&str], rust: &str) -> Vec<String> {
+    let paths: Vec<String> = paths.iter().map(|path| (*path).to_owned()).collect();
+    let findings = metal_sources(&paths, &[Source::new(RMS_NORM, rust)]);
+    findings.into_iter().map(|finding| finding.message).collect()
+}
+
+#[test]
+fn metal_sources_lie_beside_the_rust_of_an_op() {
+    let [op, other] = ["crates/graph/src/op/rms_norm.rs", "crates/graph/src/op/glu.rs"];
+    let source = "crates/backend-metal/src/kernels/glu.metal";
+    let launched = "crates/backend-metal/src/kernels/glu.rs";
+    let all = [op, other, RMS_NORM, launched, source];
+    assert_eq!(metal(&all, "use super::glu;").len(), 0);
+    assert_eq!(metal(&all, "use super::{launch, glu};").len(), 0);
+    assert_eq!(metal(&all, "use super::launch::glue;").len(), 1);
+    // A source whose op is not launched, and one that no op is called after.
+    assert_eq!(metal(&[op, other, source], "").len(), 1);
+    assert_eq!(metal(&[op, RMS_NORM, source], "").len(), 2);
 }

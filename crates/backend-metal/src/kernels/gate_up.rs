@@ -4,7 +4,8 @@ use minfer_graph::op::gate_up::GateUp;
 use minfer_graph::op::matmul::Member;
 use minfer_plan::{Io, Unsupported};
 
-use super::elementwise;
+use super::glu;
+use super::launch::code;
 use super::matmul::{self, FEW_SIMDGROUPS, few_shape};
 use super::operands::{check_matrix, check_vector, row_bytes};
 use crate::arguments::GateUpArguments;
@@ -26,8 +27,8 @@ pub(super) fn lower(
     let bytes = io.outputs[0].bytes(&io.tables.shape);
     let up = Slot::Scratch(0..bytes);
     let outputs = [Slot::Output(0), up.clone()];
-    let mut dispatches = matmul::lower(&op.members, &outputs, io, staging)?;
-    dispatches.push(elementwise::glu(op.function, [Slot::Output(0), up], io));
+    let mut dispatches = matmul::products(&op.members, &outputs, io, staging)?;
+    dispatches.push(glu::product(op.function, [Slot::Output(0), up], io));
     Ok(dispatches)
 }
 
@@ -46,7 +47,7 @@ fn fused(
         check_matrix(io, member.weight, x)?;
         member.bias.map_or(Ok(()), |bias| check_vector(io, bias))?;
     }
-    let (function, factor) = elementwise::code(op.function);
+    let (function, factor) = code(op.function);
     let arguments = GateUpArguments {
         cols: weights[0].cols as u32,
         outputs: weights[0].rows as u32,

@@ -1,4 +1,4 @@
-//! `matmul` and `matmul_group`: by how many rows a step of this bucket can bring.
+//! `matmul`: by how many rows a step of this bucket can bring.
 //!
 //! | rows | kernel | why |
 //! |---|---|---|
@@ -7,7 +7,7 @@
 //!
 //! The first takes up to three matrices of one format in a launch.
 
-use minfer_graph::op::matmul::Member;
+use minfer_graph::op::matmul::{Matmul, Member};
 use minfer_plan::{Io, Unsupported};
 use minfer_quant::Quant;
 
@@ -61,8 +61,16 @@ pub(crate) fn may_round(quant: Quant) -> bool {
     quant != Quant::F32 && quant != Quant::BF16
 }
 
-/// The products of members, each into its output.
 pub(super) fn lower(
+    op: &Matmul,
+    io: &Io<'_>,
+    staging: Staging,
+) -> Result<Vec<Dispatch>, Unsupported> {
+    products(&[Member::new(op.weight, op.bias)], &[Slot::Output(0)], io, staging)
+}
+
+/// The products of members, each into its output.
+pub(super) fn products(
     members: &[Member],
     outputs: &[Slot],
     io: &Io<'_>,

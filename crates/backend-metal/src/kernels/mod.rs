@@ -1,21 +1,33 @@
-//! The device's answer to each op: its launches. One file per op or family; the matches name every
-//! op, so the compiler lists what a new one still needs.
+//! The device's answer to each op: its launches. One file per op, with its kernels' source beside
+//! it; the matches name every op, so the compiler lists what a new one still needs.
 
+mod add;
+mod add_norm;
+mod argmax;
 pub(crate) mod attention;
-mod elementwise;
 mod embed;
+mod expert_combine;
 mod expert_matmul;
 mod gate_up;
+mod get_rows;
+mod glu;
 mod kv_store;
+mod launch;
 pub(crate) mod matmul;
+mod matmul_group;
+mod mul;
 mod operands;
+mod qk_norm;
 mod qkv;
 mod rms_norm;
 mod rope;
-mod select;
+mod route;
+mod scale;
+mod softmax;
+mod top_k;
+mod unary;
 
 use minfer_graph::Op;
-use minfer_graph::op::matmul::Member;
 use minfer_plan::{Io, Unsupported};
 
 use crate::caps::Limits;
@@ -32,37 +44,34 @@ pub fn dispatches(
     io: &Io<'_>,
     target: &MetalTarget,
 ) -> Result<Vec<Dispatch>, Unsupported> {
-    let one = |dispatch: Dispatch| Ok(vec![dispatch]);
-    let outputs: Vec<Slot> = (0..io.outputs.len()).map(Slot::Output).collect();
+    let staging = target.staging();
     let dispatches = match op {
         Op::Embed(op) => embed::lower(op, io),
-        Op::GetRows(_) => one(elementwise::get_rows(io)),
-        Op::Matmul(op) => {
-            matmul::lower(&[Member::new(op.weight, op.bias)], &outputs, io, target.staging())
-        }
-        Op::MatmulGroup(op) => matmul::lower(&op.members, &outputs, io, target.staging()),
-        Op::Add(_) => one(elementwise::binary("add", io)),
-        Op::Mul(_) => one(elementwise::binary("mul", io)),
-        Op::Scale(op) => one(elementwise::scale(op, io)),
-        Op::Unary(op) => one(elementwise::unary(op, io)),
-        Op::RmsNorm(op) => rms_norm::rms_norm(op, io),
-        Op::QkNorm(op) => rms_norm::qk_norm(op, io),
-        Op::Rope(op) => one(rope::lower(op, io)),
+        Op::GetRows(_) => get_rows::lower(io),
+        Op::Matmul(op) => matmul::lower(op, io, staging),
+        Op::MatmulGroup(op) => matmul_group::lower(op, io, staging),
+        Op::Add(_) => add::lower(io),
+        Op::Mul(_) => mul::lower(io),
+        Op::Scale(op) => scale::lower(op, io),
+        Op::Unary(op) => unary::lower(op, io),
+        Op::RmsNorm(op) => rms_norm::lower(op, io),
+        Op::QkNorm(op) => qk_norm::lower(op, io),
+        Op::Rope(op) => rope::lower(op, io),
         Op::KvStore(op) => kv_store::lower(op, io),
-        Op::Attention(op) => attention::lower(op, io, target.staging()),
-        Op::Softmax(_) => one(select::softmax(io)),
-        Op::Route(op) => one(select::route(op, io)),
+        Op::Attention(op) => attention::lower(op, io, staging),
+        Op::Softmax(_) => softmax::lower(io),
+        Op::Route(op) => route::lower(op, io),
         Op::ExpertMatmul(op) => expert_matmul::lower(op, io),
-        Op::ExpertCombine(_) => one(elementwise::expert_combine(io)),
-        Op::Argmax(_) => one(select::argmax(io)),
-        Op::TopK(op) => one(select::top_k(op, io)),
-        Op::Glu(op) => one(elementwise::glu(op.function, [Slot::Input(0), Slot::Input(1)], io)),
-        Op::AddNorm(op) => rms_norm::add_norm(op, io),
+        Op::ExpertCombine(_) => expert_combine::lower(io),
+        Op::Argmax(_) => argmax::lower(io),
+        Op::TopK(op) => top_k::lower(op, io),
+        Op::Glu(op) => glu::lower(op, io),
+        Op::AddNorm(op) => add_norm::lower(op, io),
         Op::QuantizeRows(_) | Op::NormQuantize(_) | Op::GluQuantize(_) => {
             Err(Unsupported::because(NEVER_QUANTIZED))
         }
-        Op::Qkv(op) => qkv::lower(op, io, target.staging()),
-        Op::GateUp(op) => gate_up::lower(op, io, target.staging()),
+        Op::Qkv(op) => qkv::lower(op, io, staging),
+        Op::GateUp(op) => gate_up::lower(op, io, staging),
         Op::NormMatmul(_) => Err(Unsupported::because(NOT_FUSED)),
     }?;
     for dispatch in &dispatches {

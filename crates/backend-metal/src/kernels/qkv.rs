@@ -21,7 +21,7 @@ pub(super) fn lower(op: &Qkv, io: &Io<'_>, staging: Staging) -> Result<Vec<Dispa
     let second = bytes.next_multiple_of(256);
     let (k, v) = (Slot::Scratch(0..bytes), Slot::Scratch(second..second + bytes));
     let outputs = [Slot::Output(0), k.clone(), v.clone()];
-    let mut dispatches = matmul::lower(&op.members, &outputs, io, staging)?;
+    let mut dispatches = matmul::products(&op.members, &outputs, io, staging)?;
     let norm = |index: usize| op.norms.as_ref().map(|norms| &norms[index]);
     let weight = |index: usize| norm(index).map_or(Slot::Unused, |norm| Slot::Weight(norm.weight));
     let heads = out.cols / paged.head_dim;

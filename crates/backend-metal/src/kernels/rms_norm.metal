@@ -1,12 +1,7 @@
-// rms_norm, qk_norm and add_norm: y = x * w / sqrt(mean(x * x) + eps), one threadgroup a row.
+// rms_norm and qk_norm: y = x * w / sqrt(mean(x * x) + eps).
 //
 // Grid: x over the parts of a row that are normed apart (heads), y over rows. One simdgroup for
-// short rows, eight for long ones. add_norm first leaves s = a + b, which may take a's place.
-
-inline float inverse_rms(float squares, uint cols, float eps) {
-    return 1.0f / sqrt(squares / float(cols) + eps);
-}
-
+// short rows, eight for long ones.
 kernel void rms_norm(device const float* x [[buffer(0)]],
                      device const float* weight [[buffer(1)]],
                      device float* y [[buffer(2)]],
@@ -27,32 +22,5 @@ kernel void rms_norm(device const float* x [[buffer(0)]],
         inverse_rms(group_sum(squares, room, lane, sg, simdgroups), a.cols, a.eps);
     for (uint i = t; i < a.cols; i += 32 * simdgroups) {
         y[at + i] = (x[at + i] * inverse) * weight[i];
-    }
-}
-
-kernel void add_norm(device const float* x [[buffer(0)]],
-                     device const float* other [[buffer(1)]],
-                     device const float* weight [[buffer(2)]],
-                     device float* sum [[buffer(3)]],
-                     device float* y [[buffer(4)]],
-                     constant NormArguments& a [[buffer(5)]],
-                     threadgroup float* room [[threadgroup(0)]],
-                     uint3 tg [[threadgroup_position_in_grid]],
-                     uint t [[thread_index_in_threadgroup]],
-                     uint lane [[thread_index_in_simdgroup]],
-                     uint sg [[simdgroup_index_in_threadgroup]],
-                     uint simdgroups [[simdgroups_per_threadgroup]]) {
-    const ulong at = ulong(tg.y) * a.cols;
-    float squares = 0.0f;
-    for (uint i = t; i < a.cols; i += 32 * simdgroups) {
-        const float s = x[at + i] + other[at + i];
-        sum[at + i] = s;
-        squares = fma(s, s, squares);
-    }
-    const float inverse =
-        inverse_rms(group_sum(squares, room, lane, sg, simdgroups), a.cols, a.eps);
-    // A thread reads back only what it wrote itself.
-    for (uint i = t; i < a.cols; i += 32 * simdgroups) {
-        y[at + i] = (sum[at + i] * inverse) * weight[i];
     }
 }

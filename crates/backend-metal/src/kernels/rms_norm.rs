@@ -1,8 +1,6 @@
-//! `rms_norm`, `qk_norm` and `add_norm`: one simdgroup for short rows, eight for long ones.
+//! `rms_norm`: one simdgroup for short rows, eight for long ones.
 
 use minfer_graph::WeightId;
-use minfer_graph::op::add_norm::AddNorm;
-use minfer_graph::op::qk_norm::QkNorm;
 use minfer_graph::op::rms_norm::RmsNorm;
 use minfer_plan::{Io, Unsupported};
 
@@ -13,32 +11,14 @@ use crate::dispatch::{Dispatch, Grid, Slot};
 /// Columns that one simdgroup norms faster than eight that must meet.
 const SHORT: usize = 512;
 
-pub(super) fn rms_norm(op: &RmsNorm, io: &Io<'_>) -> Result<Vec<Dispatch>, Unsupported> {
+pub(super) fn lower(op: &RmsNorm, io: &Io<'_>) -> Result<Vec<Dispatch>, Unsupported> {
     let cols = io.inputs[0].cols;
     let buffers = vec![Slot::Input(0), Slot::Weight(op.weight), Slot::Output(0)];
-    norm("rms_norm", op.weight, op.eps, [1, cols], buffers, io)
-}
-
-pub(super) fn qk_norm(op: &QkNorm, io: &Io<'_>) -> Result<Vec<Dispatch>, Unsupported> {
-    let heads = io.inputs[0].cols / op.head_dim;
-    let buffers = vec![Slot::Input(0), Slot::Weight(op.weight), Slot::Output(0)];
-    norm("rms_norm", op.weight, op.eps, [heads, op.head_dim], buffers, io)
-}
-
-pub(super) fn add_norm(op: &AddNorm, io: &Io<'_>) -> Result<Vec<Dispatch>, Unsupported> {
-    let cols = io.inputs[0].cols;
-    let buffers = vec![
-        Slot::Input(0),
-        Slot::Input(1),
-        Slot::Weight(op.weight),
-        Slot::Output(0),
-        Slot::Output(1),
-    ];
-    norm("add_norm", op.weight, op.eps, [1, cols], buffers, io)
+    launch("rms_norm", op.weight, op.eps, [1, cols], buffers, io)
 }
 
 /// `parts` norms a row, of `cols` columns each.
-fn norm(
+pub(super) fn launch(
     kernel: &str,
     weight: WeightId,
     eps: f32,

@@ -3,12 +3,12 @@
 use std::f64::consts::TAU;
 
 use minfer_graph::op::rope::{Pairs, Rope};
-use minfer_plan::Io;
+use minfer_plan::{Io, Unsupported};
 
 use crate::arguments::RopeArguments;
 use crate::dispatch::{Dispatch, Grid, Slot};
 
-pub(super) fn lower(op: &Rope, io: &Io<'_>) -> Dispatch {
+pub(super) fn lower(op: &Rope, io: &Io<'_>) -> Result<Vec<Dispatch>, Unsupported> {
     let out = io.outputs[0];
     let (heads, pairs) = (out.cols / op.head_dim, op.frequencies.len());
     let arguments = RopeArguments {
@@ -18,7 +18,7 @@ pub(super) fn lower(op: &Rope, io: &Io<'_>) -> Dispatch {
         interleaved: u32::from(op.pairs == Pairs::Interleaved),
         magnitude: op.magnitude,
     };
-    Dispatch {
+    Ok(vec![Dispatch {
         kernel: "rope".to_owned(),
         why: "one thread a pair",
         buffers: vec![Slot::Input(0), Slot::Input(1), Slot::Constant(table(op)), Slot::Output(0)],
@@ -26,7 +26,7 @@ pub(super) fn lower(op: &Rope, io: &Io<'_>) -> Dispatch {
         grid: Grid::each_row((heads * (op.head_dim - pairs)).div_ceil(256), out.rows),
         threads: 256,
         threadgroup_memory: 0,
-    }
+    }])
 }
 
 /// Turns per position of each pair.

@@ -1,8 +1,8 @@
 // matmul and matmul_group of few rows (1 to 8): a mat-vec that reads each weight once.
 //
-// Grid: x over groups of 2 * ROWS weight rows, those of each matrix in turn, y 1. Two simdgroups of ROWS weight rows each; a lane
-// takes every 32nd group of 16 columns, so a simdgroup reads a stretch of each row at once. Scale
-// and offset stay outside the sum of 16 products.
+// Grid: x over groups of 2 * ROWS weight rows, those of each matrix in turn, y 1. Two simdgroups of
+// ROWS weight rows each; a lane takes every 32nd group of 16 columns, so a simdgroup reads a stretch
+// of each row at once. Scale and offset stay outside the sum of 16 products.
 
 // One of up to three matrices that are applied to the same activations.
 struct Matrix {

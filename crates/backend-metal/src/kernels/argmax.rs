@@ -1,0 +1,10 @@
+//! `argmax`: the column of a row's largest element.
+
+use minfer_plan::{Io, Unsupported};
+
+use super::launch::each_row;
+use crate::dispatch::Dispatch;
+
+pub(super) fn lower(io: &Io<'_>) -> Result<Vec<Dispatch>, Unsupported> {
+    Ok(vec![each_row("argmax", 1, false, io)])
+}

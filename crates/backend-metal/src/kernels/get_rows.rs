@@ -1,0 +1,11 @@
+//! `get_rows`: the token rows whose output is asked for.
+
+use minfer_plan::{Io, Unsupported};
+
+use super::launch::each_element;
+use crate::dispatch::{Dispatch, Slot};
+
+pub(super) fn lower(io: &Io<'_>) -> Result<Vec<Dispatch>, Unsupported> {
+    let buffers = vec![Slot::Input(0), Slot::Input(1), Slot::Output(0)];
+    Ok(vec![each_element("get_rows", buffers, io)])
+}
