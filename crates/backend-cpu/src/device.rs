@@ -10,19 +10,18 @@ use std::sync::Arc;
 
 use minfer_graph::ValueId;
 use minfer_plan::{
-    Device, DeviceError, Done, Inputs, Layout, Limit, LoadedSplit, PlacedState, PlacedWeight,
-    Region, Split, StateHandle, Target, Ticket,
+    Device, DeviceError, Done, IN_FLIGHT, Inputs, Layout, Limit, LoadedSplit, PlacedState,
+    PlacedWeight, Region, Split, StateHandle, Steps, Target, Ticket, Trail,
 };
 
 use crate::call::Lists;
 use crate::prepare::{Bases, Loaded};
 use crate::rotation::Rotations;
 use crate::simd::{self, Isa, Simd};
-use crate::state::States;
+use crate::state::{States, pools};
 use crate::sys::{Arena, Pool};
 use crate::target::CpuTarget;
 use crate::weights::Weights;
-use steps::{Slots, Trail};
 
 /// What the host decides about the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,7 +47,9 @@ pub struct Cpu {
     staging_bytes: usize,
     rotations: Rotations,
     lists: Lists,
-    slots: Slots,
+    steps: Steps<Arc<Inputs>>,
+    /// The resolved token ids of the step that runs.
+    tokens: Vec<i32>,
     trail: Trail,
 }
 
@@ -91,7 +92,8 @@ impl Cpu {
             staging_bytes: 0,
             rotations: Rotations::default(),
             lists: Lists::default(),
-            slots: Slots::default(),
+            steps: Steps::default(),
+            tokens: Vec::new(),
             trail: Trail::default(),
         })
     }
@@ -123,7 +125,7 @@ impl Cpu {
             what: "arena".to_owned(),
             requested: requested.unwrap_or(usize::MAX) as u64,
         })?;
-        for slot in 0..2 {
+        for slot in 0..IN_FLIGHT {
             let from = self.bases(slot).staging;
             let to = arena_bytes + slot * staging_bytes;
             let old = self.arena.get(from..from + self.staging_bytes);
@@ -152,7 +154,7 @@ impl Device for Cpu {
     }
 
     fn state(&mut self, states: &[PlacedState]) -> Result<StateHandle, DeviceError> {
-        let made = States::new(&self.name(), states)?;
+        let made = pools(&self.name(), states)?;
         self.states.push((states.to_vec(), made));
         Ok(StateHandle(self.states.len() as u32 - 1))
     }
@@ -181,11 +183,11 @@ impl Device for Cpu {
 
     fn read(&self, done: &Done, value: ValueId) -> Result<&[u8], DeviceError> {
         let unknown = || self.unknown("exported value", u64::from(value.0));
-        let finished = self.slots.finished(done.ticket);
+        let finished = self.steps.finished(done.ticket);
         let finished = finished.ok_or_else(|| self.unknown("ticket", done.ticket))?;
-        let loaded = &self.loaded[finished.split];
-        let placed = loaded.export(value).ok_or_else(unknown)?;
-        let range = placed.range(self.bases(finished.slot), &finished.counts);
+        let split = &self.loaded[finished.split].split;
+        let placed = split.exported(value).ok_or_else(unknown)?;
+        let range = self.bases(finished.slot).range(&placed, &finished.counts);
         self.arena.get(range).ok_or_else(unknown)
     }
 
@@ -199,7 +201,8 @@ impl Device for Cpu {
         let unknown = self.unknown("state", u64::from(state.0));
         let missing = self.unknown("KV page", u64::from(from.max(to)));
         let (_, states) = self.states.get_mut(state.0 as usize).ok_or(unknown)?;
-        if states.copy_page(group, from, to) { Ok(()) } else { Err(missing) }
+        let copied = states.of_group_mut(group).all(|pool| pool.copy(from, to));
+        if copied { Ok(()) } else { Err(missing) }
     }
 
     fn recover(&mut self) -> Result<(), DeviceError> {
@@ -207,9 +210,9 @@ impl Device for Cpu {
         for (placed, states) in &mut self.states {
             // The old pools go first: both may not fit.
             *states = States::default();
-            *states = States::new(&name, placed)?;
+            *states = pools(&name, placed)?;
         }
-        self.slots.clear();
+        self.steps.clear();
         self.trail.clear();
         Ok(())
     }

@@ -3,21 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use minfer_graph::{Counts, OutputKind, Rows, ValueId};
-use minfer_plan::{DeviceError, Place, Split, StateHandle};
+use minfer_graph::{Counts, ValueId};
+use minfer_plan::{DeviceError, Place, PlacedValue, Split, StateHandle};
 
 use crate::state::States;
 use crate::sys::MAX_VIEWS;
 use crate::weights::Weights;
-
-/// A value's place and size.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Placed {
-    place: Place,
-    rows: Rows,
-    row_bytes: usize,
-    capacity: usize,
-}
 
 /// Where a split's values lie in the device's buffer.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,30 +17,15 @@ pub(crate) struct Bases {
     pub(crate) staging: usize,
 }
 
-impl Placed {
-    fn new(split: &Split, value: ValueId) -> Option<Placed> {
-        let ty = split.graph.ty(value);
-        let place = split.memory.place(value)?;
-        let capacity = ty.bytes(&split.graph.tables.shape);
-        Some(Placed { place, rows: ty.rows, row_bytes: ty.row_bytes(), capacity })
-    }
-
-    /// Bytes of the live rows, in the device's buffer.
-    pub(crate) fn range(&self, bases: Bases, counts: &Counts) -> Range<usize> {
-        let start = match self.place {
-            Place::Arena(offset) => bases.arena + offset,
-            Place::Staging(offset) => bases.staging + offset,
+impl Bases {
+    /// Bytes of a value's live rows, in the device's buffer.
+    pub(crate) fn range(&self, value: &PlacedValue, counts: &Counts) -> Range<usize> {
+        let base = match value.place {
+            Place::Arena(_) => self.arena,
+            Place::Staging(_) => self.staging,
         };
-        start..start + self.rows.live(counts) * self.row_bytes
-    }
-
-    /// Whether the value lies inside the split's own areas.
-    fn fits(&self, split: &Split) -> bool {
-        let (offset, area) = match self.place {
-            Place::Arena(offset) => (offset, split.memory.arena_bytes),
-            Place::Staging(offset) => (offset, split.memory.staging_bytes),
-        };
-        offset.checked_add(self.capacity).is_some_and(|end| end <= area)
+        let live = value.live(counts);
+        base + live.start..base + live.end
     }
 }
 
@@ -57,9 +33,9 @@ impl Placed {
 #[derive(Clone, Debug)]
 pub(crate) struct Prepared {
     /// Values it reads; `None` for step inputs.
-    pub(crate) reads: Vec<Option<Placed>>,
+    pub(crate) reads: Vec<Option<PlacedValue>>,
     /// Values it writes.
-    pub(crate) writes: Vec<Placed>,
+    pub(crate) writes: Vec<PlacedValue>,
     /// Offset and bytes of its scratch memory in the arena.
     pub(crate) scratch: Option<(usize, usize)>,
 }
@@ -71,9 +47,9 @@ pub(crate) struct Loaded {
     pub(crate) state: StateHandle,
     pub(crate) steps: Vec<Prepared>,
     /// Values copied in when a step is submitted.
-    pub(crate) imports: Vec<Placed>,
+    pub(crate) imports: Vec<PlacedValue>,
     /// The ids that later steps may refer to.
-    pub(crate) ids: Option<Placed>,
+    pub(crate) ids: Option<PlacedValue>,
 }
 
 impl Loaded {
@@ -91,9 +67,7 @@ impl Loaded {
             id,
         };
         let placed = |value: ValueId| {
-            Placed::new(&split, value)
-                .filter(|placed| placed.fits(&split))
-                .ok_or_else(|| unknown("place for value", u64::from(value.0)))
+            split.placed(value).ok_or_else(|| unknown("place for value", u64::from(value.0)))
         };
         let mut steps = Vec::with_capacity(split.steps.len());
         for step in &split.steps {
@@ -102,7 +76,7 @@ impl Loaded {
             if let Some(id) = def.weights().into_iter().find(|id| !weights.contains(*id)) {
                 return Err(unknown("weight", u64::from(id.0)));
             }
-            if let Some(id) = def.state().filter(|id| !states.contains(*id)) {
+            if let Some(id) = def.state().filter(|id| states.get(*id).is_none()) {
                 return Err(unknown("state of a layer", u64::from(id.0)));
             }
             let is_input = |id: &ValueId| split.graph.values[id.0 as usize].input.is_some();
@@ -111,7 +85,7 @@ impl Loaded {
                 .iter()
                 .map(|id| if is_input(id) { Ok(None) } else { placed(*id).map(Some) });
             let reads = reads.collect::<Result<Vec<_>, _>>()?;
-            let writes: Vec<Placed> =
+            let writes: Vec<PlacedValue> =
                 node.outputs.iter().map(|id| placed(*id)).collect::<Result<_, _>>()?;
             let scratch = step.scratch.map(|offset| (offset, step.launch.scratch));
             if reads.len().max(writes.len() + 1) > MAX_VIEWS {
@@ -120,18 +94,7 @@ impl Loaded {
             steps.push(Prepared { reads, writes, scratch });
         }
         let imports = split.imports.iter().map(|id| placed(*id)).collect::<Result<_, _>>()?;
-        let outputs = &split.graph.outputs;
-        let ids = outputs.iter().find(|output| output.kind == OutputKind::Ids);
-        let ids = ids.filter(|output| split.exports.contains(&output.value));
-        let ids = ids.map(|output| placed(output.value)).transpose()?;
+        let ids = split.ids();
         Ok(Loaded { split, state, steps, imports, ids })
-    }
-
-    /// An exported value.
-    pub(crate) fn export(&self, value: ValueId) -> Option<Placed> {
-        if !self.split.exports.contains(&value) {
-            return None;
-        }
-        Placed::new(&self.split, value)
     }
 }

@@ -5,16 +5,15 @@
 
 use std::ops::Range;
 
-use minfer_graph::{PAGE_POSITIONS, StateDecl, StateId};
-use minfer_plan::{DeviceError, PlacedState};
+use minfer_graph::{PAGE_POSITIONS, StateDecl};
+use minfer_plan::{DeviceError, PlacedState, Pools};
 use minfer_quant::KvType;
 
 use crate::simd::{Simd, narrow_bf16, narrow_f16, widen_bf16, widen_f16, widen_q8_0};
-use crate::sys::Buffer;
+use crate::sys::{Buffer, Fault};
 
-/// The state of one engine, by id.
-#[derive(Debug, Default)]
-pub(crate) struct States(Vec<Option<Pool>>);
+/// The state of one engine.
+pub(crate) type States = Pools<Pool>;
 
 /// The cache of one layer.
 #[derive(Debug)]
@@ -37,56 +36,20 @@ pub(crate) struct Pages {
     buffer: Buffer,
 }
 
-impl States {
-    /// Makes zeroed pools.
-    pub(crate) fn new(device: &str, placed: &[PlacedState]) -> Result<States, DeviceError> {
-        let last = placed.iter().map(|state| state.id.0 as usize + 1).max().unwrap_or(0);
-        let mut states = States::default();
-        states.0.resize_with(last, || None);
-        for PlacedState { id, decl, pages } in placed {
-            states.0[id.0 as usize] = pool(decl, *pages).map_err(|requested| {
-                let what = format!("KV pool of layer {} ({pages} pages)", decl.layer());
-                DeviceError::OutOfMemory { device: device.to_owned(), what, requested }
-            })?;
-        }
-        Ok(states)
-    }
-
-    /// Whether the pool of a state was made.
-    pub(crate) fn contains(&self, id: StateId) -> bool {
-        self.0.get(id.0 as usize).is_some_and(Option::is_some)
-    }
-
-    /// The pool of a state.
-    pub(crate) fn pool(&self, id: StateId) -> &Pool {
-        self.0[id.0 as usize].as_ref().expect("a split is loaded only with its state")
-    }
-
-    /// The same, to be written.
-    pub(crate) fn pool_mut(&mut self, id: StateId) -> &mut Pool {
-        self.0[id.0 as usize].as_mut().expect("a split is loaded only with its state")
-    }
-
-    /// Copies a page in every pool of a group; false where one of the pages does not exist.
-    pub(crate) fn copy_page(&mut self, group: usize, from: u32, to: u32) -> bool {
-        let pools = self.0.iter_mut().flatten().filter(|pool| pool.group == group);
-        let mut copied = true;
-        for pool in pools {
-            copied &= pool.key.copy(from as usize, to as usize);
-            copied &= pool.value.copy(from as usize, to as usize);
-        }
-        copied
-    }
+/// A split is loaded only with its state, so that this is a fault of this crate.
+pub(crate) fn no_pool() -> Fault {
+    Fault::Failed("a layer without its KV pool".to_owned())
 }
 
-/// A pool, `None` for state that no op of this device uses; fails with the bytes that could not be
-/// had.
-fn pool(decl: &StateDecl, pages: usize) -> Result<Option<Pool>, u64> {
-    let (group, kv_heads, head_dim, key, value, window) = match decl {
-        StateDecl::Paged { group, kv_heads, head_dim, key, value, window, .. } => {
-            (*group, *kv_heads, *head_dim, *key, *value, *window)
-        }
-        StateDecl::PerSequence { .. } => return Ok(None),
+/// Makes zeroed pools.
+pub(crate) fn pools(device: &str, placed: &[PlacedState]) -> Result<States, DeviceError> {
+    Pools::new(device, placed, |decl, pages| pool(decl, pages))
+}
+
+/// A pool; fails with the bytes that could not be had.
+fn pool(decl: &StateDecl, pages: usize) -> Result<Pool, u64> {
+    let StateDecl::Paged { group, kv_heads, head_dim, key, value, window, .. } = *decl else {
+        return Err(0);
     };
     let make = |kind: KvType, page_bytes: usize| {
         let requested = (page_bytes as u64).saturating_mul(pages as u64);
@@ -96,7 +59,15 @@ fn pool(decl: &StateDecl, pages: usize) -> Result<Option<Pool>, u64> {
     };
     let key = make(key, decl.key_page_bytes())?;
     let value = make(value, decl.value_page_bytes())?;
-    Ok(Some(Pool { group, kv_heads, head_dim, window, key, value }))
+    Ok(Pool { group, kv_heads, head_dim, window, key, value })
+}
+
+impl Pool {
+    /// Copies a page; false where one of the pages does not exist.
+    pub(crate) fn copy(&mut self, from: u32, to: u32) -> bool {
+        let (from, to) = (from as usize, to as usize);
+        self.key.copy(from, to) && self.value.copy(from, to)
+    }
 }
 
 impl Pages {

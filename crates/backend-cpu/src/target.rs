@@ -26,6 +26,7 @@ impl CpuTarget {
             weight_alignment: 1,
             threads: threads.max(1),
             batch_invariant: true,
+            overlaps: false,
         };
         CpuTarget { caps, isa }
     }

@@ -9,8 +9,15 @@ pub struct Limits {
     pub threads_per_threadgroup: u32,
     /// Bytes of threadgroup memory.
     pub threadgroup_memory: u32,
+    /// Bytes of one buffer.
+    pub max_buffer_length: u64,
     /// Bytes that the GPU may keep resident without paging.
     pub recommended_working_set: u64,
+    /// Multiply-accumulates that it surely does in a second, and bytes that it surely reads: what
+    /// command buffers are cut by. An underestimate costs a few more of them.
+    pub macs_per_second: u64,
+    /// See there.
+    pub bytes_per_second: u64,
 }
 
 impl Limits {
@@ -20,7 +27,11 @@ impl Limits {
             name: name.into(),
             threads_per_threadgroup: 1024,
             threadgroup_memory: 32 << 10,
+            max_buffer_length: 4 << 30,
             recommended_working_set: 5 << 30,
+            // Two fifths of the peak of an M1 with seven cores, and half of its memory's.
+            macs_per_second: 450_000_000_000,
+            bytes_per_second: 34_000_000_000,
         }
     }
 }

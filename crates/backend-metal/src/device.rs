@@ -1,51 +1,37 @@
 //! The device: weights, states, loaded splits, two steps in flight.
 //!
-//! A step is one command buffer: copies of promised token ids, then every launch of its split in
-//! one encoder, with barriers where two launches touch the same bytes. `submit` encodes and
-//! commits; `wait` waits for the completion, bounded. Results stay readable until the next submit
-//! but one.
+//! A step is copies of promised token ids, then every launch of its split, with barriers where two
+//! launches touch the same bytes: in one command buffer, or a long prompt's in several. `submit`
+//! encodes and commits; `wait` waits for the completions, bounded. Results stay readable until the
+//! next submit but one.
 
+mod areas;
+mod encode;
 mod inputs;
 mod pipelines;
 mod prepare;
 mod state;
 mod steps;
+mod weights;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use minfer_graph::ValueId;
 use minfer_plan::{
-    Device, DeviceError, Done, Inputs, Layout, Limit, LoadedSplit, PlacedState, PlacedWeight,
-    Region, Split, StateHandle, Target, Ticket,
+    Device, DeviceError, Done, Inputs, KernelInfo, Layout, Limit, LoadedSplit, PlacedState,
+    PlacedWeight, Region, Split, StateHandle, Steps, Target, Ticket, Trail,
 };
 
-use crate::caps::Staging;
-use crate::sys::{Buffer, Commands, Gpu};
+use crate::options::MetalOptions;
+use crate::spans::Spans;
+use crate::sys::{Completion, Gpu, Residency};
 use crate::target::MetalTarget;
-use inputs::InputArea;
+use areas::Areas;
 use pipelines::Pipelines;
 use prepare::Loaded;
-use state::States;
-use steps::Slots;
-
-/// What the host decides about the device.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MetalOptions {
-    /// How many-row matmuls keep their operands.
-    pub staging: Staging,
-    /// How long a step may take before it is given up.
-    pub deadline: Duration,
-}
-
-impl Default for MetalOptions {
-    fn default() -> MetalOptions {
-        MetalOptions { staging: Staging::default(), deadline: Duration::from_secs(10) }
-    }
-}
-
-/// Steps in flight, and areas that each of them has for itself.
-const SLOTS: usize = 2;
+use state::{States, page_copies, pools};
+use steps::Work;
+use weights::Weights;
 
 /// An Apple GPU.
 pub struct Metal {
@@ -53,16 +39,18 @@ pub struct Metal {
     options: MetalOptions,
     gpu: Gpu,
     pipelines: Pipelines,
-    /// One buffer for each region of the model's file.
-    regions: Vec<Buffer>,
-    weights: Vec<PlacedWeight>,
+    weights: Weights,
     /// Each with what it was made of, to be made again.
     states: Vec<(Vec<PlacedState>, States)>,
     loaded: Vec<Loaded>,
-    arena: Option<Buffer>,
-    staging: [Option<Buffer>; SLOTS],
-    inputs: [InputArea; SLOTS],
-    slots: Slots,
+    areas: Areas,
+    steps: Steps<Work>,
+    /// Copies of KV pages that nobody has waited for yet.
+    copies: Vec<Completion>,
+    trail: Trail,
+    residency: Option<Residency>,
+    /// Whether what is here is held resident.
+    wired: bool,
 }
 
 impl std::fmt::Debug for Metal {
@@ -80,20 +68,28 @@ impl Metal {
             recent: Vec::new(),
         })?;
         let target = MetalTarget::new(gpu.limits(), options.staging);
+        let residency = Residency::new(&gpu);
         Ok(Metal {
             target,
             options,
             gpu,
             pipelines: Pipelines::default(),
-            regions: Vec::new(),
-            weights: Vec::new(),
+            weights: Weights::default(),
             states: Vec::new(),
             loaded: Vec::new(),
-            arena: None,
-            staging: [None, None],
-            inputs: Default::default(),
-            slots: Slots::default(),
+            areas: Areas::default(),
+            steps: Steps::default(),
+            copies: Vec::new(),
+            trail: Trail::default(),
+            residency,
+            wired: false,
         })
+    }
+
+    /// Bytes that are held resident at the moment.
+    pub fn resident_bytes(&self) -> u64 {
+        let held = self.residency.as_ref().filter(|_| self.wired);
+        held.map_or(0, Residency::bytes)
     }
 
     fn name(&self) -> String {
@@ -105,8 +101,13 @@ impl Metal {
     }
 
     fn failed(&self, reason: impl ToString) -> DeviceError {
-        let recent = self.slots.recent(&self.loaded);
-        DeviceError::Failed { device: self.name(), reason: reason.to_string(), recent }
+        let reason = reason.to_string();
+        DeviceError::Failed { device: self.name(), reason, recent: self.recent() }
+    }
+
+    /// Names of the last launches that were waited for, newest last.
+    fn recent(&self) -> Vec<String> {
+        self.trail.names(|split| &self.loaded[split].split)
     }
 
     fn no_memory(&self, what: impl Into<String>, bytes: usize) -> DeviceError {
@@ -114,23 +115,31 @@ impl Metal {
         DeviceError::OutOfMemory { device: self.name(), what: what.into(), requested }
     }
 
-    /// Makes the areas large enough for one more split. Steps on their way keep the old ones.
-    fn grow(&mut self, split: &Split) -> Result<(), DeviceError> {
-        let len = |buffer: &Option<Buffer>| buffer.as_ref().map_or(0, Buffer::len);
-        let memory = &split.memory;
-        if len(&self.arena) < memory.arena_bytes {
-            let arena = self.gpu.buffer(memory.arena_bytes);
-            self.arena = Some(arena.ok_or_else(|| self.no_memory("arena", memory.arena_bytes))?);
+    /// Holds everything resident, until the device rests.
+    fn wire(&mut self) {
+        let Some(residency) = self.residency.as_ref().filter(|_| !self.wired) else { return };
+        let pools = self.states.iter().flat_map(|(_, states)| states.all());
+        let pools = pools.flat_map(|pool| [&pool.key.buffer, &pool.value.buffer]);
+        residency.hold(self.weights.buffers().iter().chain(pools).chain(self.areas.buffers()));
+        self.wired = true;
+    }
+
+    /// Makes everything again, on a GPU that works.
+    fn rebuild(&mut self) -> Result<(), DeviceError> {
+        let gone = "this machine has no Metal device any more";
+        self.gpu = Gpu::open().ok_or_else(|| self.failed(gone))?;
+        self.residency = Residency::new(&self.gpu);
+        let name = self.name();
+        self.weights.make(&self.gpu, &name, &self.options)?;
+        for (placed, states) in &mut self.states {
+            *states = pools(&self.gpu, &name, placed)?;
         }
-        for slot in 0..SLOTS {
-            if len(&self.staging[slot]) < memory.staging_bytes {
-                let larger = self.gpu.buffer(memory.staging_bytes);
-                let mut larger =
-                    larger.ok_or_else(|| self.no_memory("staging area", memory.staging_bytes))?;
-                if let Some(old) = &self.staging[slot] {
-                    larger.write(0, old.bytes(0..old.len()).unwrap_or_default());
-                }
-                self.staging[slot] = Some(larger);
+        for loaded in &self.loaded {
+            let grown = self.areas.grow(&self.gpu, &loaded.split.memory);
+            grown.map_err(|(what, bytes)| self.no_memory(what, bytes))?;
+            for launch in loaded.launches() {
+                let made = self.pipelines.make(&self.gpu, launch);
+                made.map_err(|reason| self.failed(reason))?;
             }
         }
         Ok(())
@@ -148,20 +157,27 @@ impl Device for Metal {
         weights: &[PlacedWeight],
     ) -> Result<Vec<Layout>, DeviceError> {
         prepare::check_weights(&self.target, regions, weights)?;
-        let mut buffers = Vec::with_capacity(regions.len());
-        for region in regions {
-            let buffer = self.gpu.wrap(region);
-            let bytes = region.bytes().len();
-            buffers
-                .push(buffer.ok_or_else(|| self.no_memory("a part of the model's file", bytes))?);
+        let longest = usize::try_from(self.target.limits().max_buffer_length);
+        let longest = longest.unwrap_or(usize::MAX);
+        let planned = Spans::plan(weights, longest).map_err(|weight| {
+            let (bytes, name) = (weight.decl.bytes(), weight.decl.name.clone());
+            let reason = format!("it has {bytes} bytes, but a buffer has at most {longest}");
+            DeviceError::Weight { device: self.name(), name, reason }
+        })?;
+        self.weights = Weights::new(regions, planned);
+        let name = self.name();
+        self.weights.make(&self.gpu, &name, &self.options)?;
+        if self.options.warm_up {
+            self.weights.warm_up();
         }
-        (self.regions, self.weights) = (buffers, weights.to_vec());
+        self.wired = false;
         Ok(vec![Layout::File; weights.len()])
     }
 
     fn state(&mut self, states: &[PlacedState]) -> Result<StateHandle, DeviceError> {
-        let made = States::new(&self.gpu, &self.name(), states)?;
+        let made = pools(&self.gpu, &self.name(), states)?;
         self.states.push((states.to_vec(), made));
+        self.wired = false;
         Ok(StateHandle(self.states.len() as u32 - 1))
     }
 
@@ -172,11 +188,13 @@ impl Device for Metal {
             .ok_or_else(|| self.unknown("state", u64::from(state.0)))?;
         let loaded = Loaded::new(&self.target, split, state, &self.weights, states)?;
         for launch in loaded.launches() {
-            self.pipelines
-                .make(&self.gpu, launch)
-                .map_err(|reason| self.failed(format!("kernel {}: {reason}", launch.kernel)))?;
+            let made = self.pipelines.make(&self.gpu, launch);
+            made.map_err(|reason| self.failed(reason))?;
         }
-        self.grow(&loaded.split)?;
+        let memory = &loaded.split.memory;
+        let grown = self.areas.grow(&self.gpu, memory);
+        grown.map_err(|(what, bytes)| self.no_memory(what, bytes))?;
+        self.wired = false;
         self.loaded.push(loaded);
         Ok(LoadedSplit(self.loaded.len() as u32 - 1))
     }
@@ -196,11 +214,11 @@ impl Device for Metal {
 
     fn read(&self, done: &Done, value: ValueId) -> Result<&[u8], DeviceError> {
         let unknown = || self.unknown("exported value", u64::from(value.0));
-        let finished = self.slots.finished(done.ticket);
+        let finished = self.steps.finished(done.ticket);
         let finished = finished.ok_or_else(|| self.unknown("ticket", done.ticket))?;
-        let placed = self.loaded[finished.split].export(value).ok_or_else(unknown)?;
-        let staging = self.staging[finished.slot].as_ref().ok_or_else(unknown)?;
-        staging.bytes(placed.range(&finished.counts)).ok_or_else(unknown)
+        let placed = self.loaded[finished.split].split.exported(value).ok_or_else(unknown)?;
+        let staging = self.areas.staging[finished.slot].as_ref().ok_or_else(unknown)?;
+        staging.bytes(placed.live(&finished.counts)).ok_or_else(unknown)
     }
 
     fn copy_page(
@@ -214,40 +232,38 @@ impl Device for Metal {
             .states
             .get(state.0 as usize)
             .ok_or_else(|| self.unknown("state", u64::from(state.0)))?;
-        let copies = states
-            .page_copies(group, from, to)
+        let copies = page_copies(states, group, from, to)
             .ok_or_else(|| self.unknown("KV page", u64::from(from.max(to))))?;
-        let commands = Commands::new(&self.gpu).ok_or_else(|| self.failed("no command buffer"))?;
+        let commands = self.commands()?;
         if !commands.copy(&copies) {
             return Err(self.failed("a copy of a KV page could not be encoded"));
         }
-        // Later steps come after it on the queue, so only its failure is waited for.
-        match commands.commit().wait(self.options.deadline) {
-            Some(result) => result.map_err(|reason| self.failed(reason)),
-            None => Err(DeviceError::Deadline { device: self.name(), recent: Vec::new() }),
-        }
+        // Later steps come after it on the queue, so it is waited for with the next of them.
+        self.copies.push(commands.commit());
+        Ok(())
     }
 
     fn recover(&mut self) -> Result<(), DeviceError> {
-        self.slots.clear();
-        self.gpu.renew_queue().ok_or_else(|| self.failed("no new command queue"))?;
-        let name = self.name();
-        for (placed, states) in &mut self.states {
-            // The old pools go first: both may not fit.
-            *states = States::default();
-            *states = States::new(&self.gpu, &name, placed)?;
+        self.steps.clear();
+        self.copies.clear();
+        self.trail.clear();
+        // What is old goes first: both may not fit. Steps of the old queue keep what they use.
+        self.wired = false;
+        self.pipelines.clear();
+        self.weights.clear();
+        self.states.iter_mut().for_each(|(_, states)| *states = States::default());
+        self.areas = Areas::default();
+        self.rebuild()
+    }
+
+    fn rest(&mut self) {
+        if let Some(residency) = self.residency.as_ref().filter(|_| self.wired) {
+            residency.release();
         }
-        // Steps of the old queue may still write to the old areas.
-        for buffer in self.staging.iter_mut().chain([&mut self.arena]).flatten() {
-            let bytes = buffer.len();
-            let new = self.gpu.buffer(bytes);
-            *buffer = new.ok_or_else(|| DeviceError::OutOfMemory {
-                device: name.clone(),
-                what: "areas of a step".to_owned(),
-                requested: bytes as u64,
-            })?;
-        }
-        self.inputs = Default::default();
-        Ok(())
+        self.wired = false;
+    }
+
+    fn kernels(&mut self) -> Result<Vec<KernelInfo>, DeviceError> {
+        self.pipelines.make_all(&self.gpu).map_err(|reason| self.failed(reason))
     }
 }

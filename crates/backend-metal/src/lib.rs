@@ -18,15 +18,19 @@ mod device;
 mod dispatch;
 pub mod hazards;
 mod kernels;
+mod options;
+pub mod pieces;
 mod source;
+pub mod spans;
 #[cfg(feature = "device")]
 mod sys;
 mod target;
 
 pub use caps::{Limits, Staging};
 #[cfg(feature = "device")]
-pub use device::{Metal, MetalOptions};
+pub use device::Metal;
 pub use dispatch::{Dispatch, Grid, Slot};
 pub use kernels::dispatches;
+pub use options::MetalOptions;
 pub use source::{Module, modules};
 pub use target::MetalTarget;

@@ -29,6 +29,7 @@ impl MetalTarget {
             threads: 1,
             // The kernel, and with it the order of sums, depends on how many rows there are.
             batch_invariant: false,
+            overlaps: true,
         };
         MetalTarget { caps, limits, staging }
     }

@@ -12,6 +12,10 @@
 //! names recent launches when it fails; an error leaves the device able to `recover`; no call ends
 //! the process.
 
+mod placed;
+mod pools;
+mod steps;
+
 use std::sync::Arc;
 
 use minfer_graph::{Op, StateDecl, StateId, ValueId, WeightDecl, WeightId};
@@ -21,6 +25,10 @@ use crate::error::DeviceError;
 use crate::inputs::Inputs;
 use crate::launch::{Io, Launch, Layout, Unsupported};
 use crate::program::Split;
+
+pub use placed::PlacedValue;
+pub use pools::Pools;
+pub use steps::{IN_FLIGHT, Owed, StepRun, Steps, Trail};
 
 /// Families of devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,6 +74,8 @@ pub struct Caps {
     pub threads: usize,
     /// Whether results are independent of batch, chunking and thread count.
     pub batch_invariant: bool,
+    /// Whether a submitted step runs while the host goes on.
+    pub overlaps: bool,
 }
 
 /// A device as the planner sees it. Pure: the same questions get the same answers.
@@ -143,15 +153,19 @@ pub struct Done {
     pub ticket: u64,
     /// Times of the launches, when the inputs asked for a profile.
     pub launches: Vec<LaunchTime>,
+    /// Nanoseconds that the host waited for it, on a device that works while the host goes on.
+    pub waited: u64,
 }
 
 /// Time of one launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaunchTime {
     /// Index of the step in its split.
     pub step: usize,
-    /// Nanoseconds.
+    /// Nanoseconds on the device.
     pub nanoseconds: u64,
+    /// Nanoseconds in which the host encoded it; 0 where the host runs it.
+    pub encoding: u64,
 }
 
 /// Why work is to stop early.
@@ -228,4 +242,22 @@ pub trait Device: Send {
 
     /// Brings a failed device back: weights and splits are rebuilt, state is zero again.
     fn recover(&mut self) -> Result<(), DeviceError>;
+
+    /// Told when no request is left: what was kept in memory for speed may go.
+    fn rest(&mut self) {}
+
+    /// Makes every kernel that the device has, needed or not, for tests of the device itself; empty
+    /// where none is made at run time.
+    fn kernels(&mut self) -> Result<Vec<KernelInfo>, DeviceError> {
+        Ok(Vec::new())
+    }
+}
+
+/// A kernel made at run time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelInfo {
+    /// Its name.
+    pub name: String,
+    /// Threads of a work group that it can have.
+    pub threads_max: usize,
 }

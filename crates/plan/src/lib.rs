@@ -27,8 +27,9 @@ mod work;
 
 pub use bucket::{Bucket, Buckets};
 pub use device::{
-    Caps, Device, DeviceKind, Done, LaunchTime, Limit, LoadedSplit, PlacedState, PlacedWeight,
-    Region, StateHandle, Stop, Target, Ticket,
+    Caps, Device, DeviceKind, Done, IN_FLIGHT, KernelInfo, LaunchTime, Limit, LoadedSplit, Owed,
+    PlacedState, PlacedValue, PlacedWeight, Pools, Region, StateHandle, StepRun, Steps, Stop,
+    Target, Ticket, Trail,
 };
 pub use error::{DeviceError, Error, InputError};
 pub use fuse::{FUSIONS, Fusion};

@@ -89,6 +89,7 @@ impl Reference {
             weight_alignment: 1,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             batch_invariant: true,
+            overlaps: false,
         };
         Reference {
             mode,
@@ -184,7 +185,7 @@ impl Reference {
         if let Some(ids) = ids {
             self.ids.insert(step.ticket, ids);
         }
-        Ok(Done { ticket: step.ticket, launches })
+        Ok(Done { ticket: step.ticket, launches, waited: 0 })
     }
 
     /// The reason why a matmul cannot multiply these operands.

@@ -64,7 +64,7 @@ pub(crate) fn run<T: Real>(
         }
         if step.inputs.profile {
             let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            times.push(LaunchTime { step: index, nanoseconds });
+            times.push(LaunchTime { step: index, nanoseconds, encoding: 0 });
         }
     }
     Ok(times)

@@ -13,7 +13,7 @@ use minfer_plan::{Io, Launch, ROW_TILE, Unsupported};
 
 use crate::call::{Call, Lists};
 use crate::simd::{self, Scores, Simd, TILE};
-use crate::state::Pool;
+use crate::state::{Pool, no_pool};
 use crate::sys::{Cuts, Fault, Grid, Rectangle, Workers};
 
 /// Columns are padded to whole pairs of vectors.
@@ -54,7 +54,7 @@ struct Launched<'a> {
 }
 
 pub(super) fn run(op: &Attention, call: &mut Call<'_>) -> Result<(), Fault> {
-    let pool = call.states.pool(op.state);
+    let pool = call.states.get(op.state).ok_or_else(no_pool)?;
     let group = op.heads / pool.kv_heads;
     let launched = Launched {
         simd: call.simd,

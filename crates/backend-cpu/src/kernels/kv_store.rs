@@ -5,6 +5,7 @@ use minfer_graph::{PAGE_POSITIONS, StateDecl};
 use minfer_plan::{Io, Launch, Unsupported};
 
 use crate::call::Call;
+use crate::state::no_pool;
 use crate::sys::Fault;
 
 pub(super) fn lower(op: &KvStore, io: &Io<'_>) -> Result<Launch, Unsupported> {
@@ -20,7 +21,7 @@ pub(super) fn lower(op: &KvStore, io: &Io<'_>) -> Result<Launch, Unsupported> {
 pub(super) fn run(op: &KvStore, call: &mut Call<'_>) -> Result<(), Fault> {
     let (k, v, slots) = (call.floats(0)?, call.floats(1)?, call.integers(2)?);
     let (simd, cols) = (call.simd, call.input_type(0).cols);
-    let pool = call.states.pool_mut(op.state);
+    let pool = call.states.get_mut(op.state).ok_or_else(no_pool)?;
     for (row, slot) in slots.iter().enumerate() {
         let slot = *slot as usize;
         let (page, position) = (slot / PAGE_POSITIONS, slot % PAGE_POSITIONS);

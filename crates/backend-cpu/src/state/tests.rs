@@ -1,4 +1,4 @@
-use minfer_graph::StateDecl;
+use minfer_graph::StateId;
 
 use super::*;
 use crate::simd::Isa;
@@ -21,8 +21,8 @@ fn what_is_stored_is_loaded_in_every_type() {
     for isa in Isa::ALL {
         let Some(simd) = Simd::new(*isa) else { continue };
         for kind in KvType::ALL.iter().copied() {
-            let mut states = States::new("CPU", &[placed(kind, KvType::F32, 3)]).unwrap();
-            let pages = &mut states.pool_mut(StateId(0)).key;
+            let mut states = pools("CPU", &[placed(kind, KvType::F32, 3)]).unwrap();
+            let pages = &mut states.get_mut(StateId(0)).unwrap().key;
             assert_eq!(pages.len(), 3);
             let x: Vec<f32> = (0..64).map(|i| (i as f32 - 31.0) / 8.0).collect();
             pages.store(simd, 1, 1, 31, &x);
@@ -50,10 +50,10 @@ fn values_that_are_not_finite_stay_visible() {
     let simd = Simd::new(Isa::Scalar).unwrap();
     for bad in [f32::NAN, f32::INFINITY] {
         let placed = placed(KvType::Q8_0, KvType::F16, 1);
-        let mut states = States::new("CPU", &[placed]).unwrap();
+        let mut states = pools("CPU", &[placed]).unwrap();
         let mut x = vec![1.0; 64];
         x[40] = bad;
-        let pages = &mut states.pool_mut(StateId(0)).key;
+        let pages = &mut states.get_mut(StateId(0)).unwrap().key;
         pages.store(simd, 0, 0, 0, &x);
         let mut to = vec![0.0; 64];
         pages.load(simd, 0, 0, 0..1, 64, &mut to);
@@ -65,24 +65,26 @@ fn values_that_are_not_finite_stay_visible() {
 #[test]
 fn pages_are_copied_within_their_group() {
     let simd = Simd::new(Isa::Scalar).unwrap();
-    let mut states = States::new("CPU", &[placed(KvType::F16, KvType::Q8_0, 4)]).unwrap();
+    let mut states = pools("CPU", &[placed(KvType::F16, KvType::Q8_0, 4)]).unwrap();
     let x: Vec<f32> = (0..64).map(|i| i as f32).collect();
-    states.pool_mut(StateId(0)).key.store(simd, 0, 1, 5, &x);
-    assert!(states.copy_page(0, 0, 3), "another group has nothing to copy");
+    states.get_mut(StateId(0)).unwrap().key.store(simd, 0, 1, 5, &x);
+    let copy =
+        |states: &mut States, group, to| states.of_group_mut(group).all(|pool| pool.copy(0, to));
+    assert!(copy(&mut states, 0, 3), "another group has nothing to copy");
     let load = |states: &States, page| {
         let mut to = vec![0.0; 64];
-        states.pool(StateId(0)).key.load(simd, page, 1, 5..6, 64, &mut to);
+        states.get(StateId(0)).unwrap().key.load(simd, page, 1, 5..6, 64, &mut to);
         to
     };
     assert!(load(&states, 3).iter().all(|x| *x == 0.0));
-    assert!(states.copy_page(1, 0, 3));
+    assert!(copy(&mut states, 1, 3));
     assert_eq!(load(&states, 3), x);
-    assert!(!states.copy_page(1, 0, 4), "there are four pages");
+    assert!(!copy(&mut states, 1, 4), "there are four pages");
 }
 
 #[test]
 fn a_pool_that_does_not_fit_is_an_error() {
     let placed = placed(KvType::F32, KvType::F32, 1 << 46);
-    let error = States::new("CPU", &[placed]).unwrap_err();
+    let error = pools("CPU", &[placed]).unwrap_err();
     assert!(matches!(error, DeviceError::OutOfMemory { .. }), "{error}");
 }

@@ -19,7 +19,7 @@ pub(super) struct InputArea {
 
 impl InputArea {
     /// Writes the lists that a split reads. `tokens` are the ids; those promised are copied over
-    /// later. False where the memory cannot be had.
+    /// later. Fails with the bytes that could not be had.
     pub(super) fn fill(
         &mut self,
         gpu: &Gpu,
@@ -27,7 +27,7 @@ impl InputArea {
         shape: &StepShape,
         inputs: &Inputs,
         tokens: &[i32],
-    ) -> bool {
+    ) -> Result<(), usize> {
         let lists: Vec<Vec<i32>> =
             wanted.iter().map(|input| inputs.integers(*input, shape, tokens)).collect();
         self.places.clear();
@@ -39,11 +39,12 @@ impl InputArea {
         if self.buffer.as_ref().is_none_or(|buffer| buffer.len() < end) {
             self.buffer = gpu.buffer(end);
         }
-        let Some(buffer) = &mut self.buffer else { return false };
-        self.places.iter().zip(&lists).all(|((_, place), list)| {
+        let buffer = self.buffer.as_mut().ok_or(end)?;
+        let written = self.places.iter().zip(&lists).all(|((_, place), list)| {
             let bytes: Vec<u8> = list.iter().flat_map(|integer| integer.to_le_bytes()).collect();
             buffer.write(place.start, &bytes)
-        })
+        });
+        if written { Ok(()) } else { Err(end) }
     }
 
     /// Where a list is.

@@ -1,6 +1,8 @@
-//! Kernels made ready, each once: its module is compiled when the first of them is needed.
+//! Kernels made ready, each once: a module is compiled when the first of its kernels is needed.
 
 use std::collections::HashMap;
+
+use minfer_plan::KernelInfo;
 
 use crate::dispatch::Dispatch;
 use crate::source::{Module, modules};
@@ -15,20 +17,36 @@ pub(super) struct Pipelines {
 }
 
 impl Pipelines {
-    /// Makes the kernel of a launch ready, and checks that it takes the launch's threads.
+    /// Makes the kernel of a launch ready, and checks that it takes the launch's threads. Fails
+    /// with the kernel's name and the reason.
     pub(super) fn make(&mut self, gpu: &Gpu, launch: &Dispatch) -> Result<(), String> {
-        if !self.ready.contains_key(&launch.kernel) {
-            let pipeline = self.pipeline(gpu, &launch.kernel)?;
-            self.ready.insert(launch.kernel.clone(), pipeline);
-        }
-        let allowed = self.ready[&launch.kernel].threads_max;
+        let allowed = self.kernel(gpu, &launch.kernel)?.threads_max;
         if launch.threads as usize > allowed {
             return Err(format!(
-                "{} threads in a threadgroup, but its pipeline takes {allowed}",
-                launch.threads
+                "kernel {}: {} threads in a threadgroup, but its pipeline takes {allowed}",
+                launch.kernel, launch.threads
             ));
         }
         Ok(())
+    }
+
+    /// Makes every kernel of every module ready.
+    pub(super) fn make_all(&mut self, gpu: &Gpu) -> Result<Vec<KernelInfo>, String> {
+        let names: Vec<String> = modules().into_iter().flat_map(|module| module.kernels).collect();
+        let made = names.into_iter().map(|name| {
+            let threads_max = self.kernel(gpu, &name)?.threads_max;
+            Ok(KernelInfo { name, threads_max })
+        });
+        made.collect()
+    }
+
+    fn kernel(&mut self, gpu: &Gpu, kernel: &str) -> Result<&Pipeline, String> {
+        if !self.ready.contains_key(kernel) {
+            let made = self.pipeline(gpu, kernel);
+            let pipeline = made.map_err(|reason| format!("kernel {kernel}: {reason}"))?;
+            self.ready.insert(kernel.to_owned(), pipeline);
+        }
+        Ok(&self.ready[kernel])
     }
 
     fn pipeline(&mut self, gpu: &Gpu, kernel: &str) -> Result<Pipeline, String> {
@@ -41,6 +59,12 @@ impl Pipelines {
             self.libraries.insert(module.name, gpu.library(&module.text)?);
         }
         gpu.pipeline(&self.libraries[module.name], kernel)
+    }
+
+    /// Forgets what was made of a GPU that is gone.
+    pub(super) fn clear(&mut self) {
+        self.libraries.clear();
+        self.ready.clear();
     }
 
     /// A kernel that was made ready.

@@ -3,56 +3,18 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use minfer_graph::{Counts, Input, Node, Op, OutputKind, Rows, StateId, ValueId};
+use minfer_graph::{Input, Node, Op, StateId, ValueId};
 use minfer_plan::{
-    DeviceError, Io, Place, PlacedWeight, Region, Split, StateHandle, Step, Target as _,
+    DeviceError, Io, Place, PlacedValue, PlacedWeight, Region, Split, StateHandle, Step,
+    Target as _,
 };
 
 use super::state::States;
+use super::weights::Weights;
 use crate::dispatch::{Dispatch, Slot};
 use crate::hazards::{Access, MemoryId, barriers};
 use crate::kernels::dispatches;
 use crate::target::MetalTarget;
-
-/// A value's place and size.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Placed {
-    pub(super) place: Place,
-    rows: Rows,
-    row_bytes: usize,
-    capacity: usize,
-}
-
-impl Placed {
-    fn new(split: &Split, value: ValueId) -> Option<Placed> {
-        let ty = split.graph.ty(value);
-        let place = split.memory.place(value)?;
-        let capacity = ty.bytes(&split.graph.tables.shape);
-        Some(Placed { place, rows: ty.rows, row_bytes: ty.row_bytes(), capacity })
-    }
-
-    fn offset(&self) -> usize {
-        match self.place {
-            Place::Arena(offset) | Place::Staging(offset) => offset,
-        }
-    }
-
-    /// Bytes of the live rows, in their area.
-    pub(super) fn range(&self, counts: &Counts) -> Range<usize> {
-        let start = self.offset();
-        start..start + self.rows.live(counts) * self.row_bytes
-    }
-
-    /// The bytes reserved for it.
-    fn reserved(&self, writes: bool) -> Access {
-        let memory = match self.place {
-            Place::Arena(_) => ARENA,
-            Place::Staging(_) => STAGING,
-        };
-        let start = self.offset();
-        Access { memory, bytes: start..start + self.capacity, writes }
-    }
-}
 
 const ARENA: MemoryId = MemoryId(0);
 const STAGING: MemoryId = MemoryId(1);
@@ -62,12 +24,21 @@ fn pool(id: StateId, value: bool) -> MemoryId {
     MemoryId(2 + 2 * id.0 + u32::from(value))
 }
 
+/// All bytes that are kept for a value.
+fn reserved(placed: &PlacedValue, writes: bool) -> Access {
+    let memory = match placed.place {
+        Place::Arena(_) => ARENA,
+        Place::Staging(_) => STAGING,
+    };
+    Access { memory, bytes: placed.reserved(), writes }
+}
+
 /// What a buffer of a launch is bound to.
 #[derive(Clone, Debug)]
 pub(super) enum Bound {
-    Value(Placed),
+    Value(PlacedValue),
     Input(Input),
-    /// Region, and bytes of it.
+    /// Buffer, and bytes of it.
     Weight(usize, Range<usize>),
     Keys(StateId),
     Values(StateId),
@@ -95,9 +66,9 @@ pub(super) struct Loaded {
     /// Step inputs that its launches read.
     pub(super) inputs: Vec<Input>,
     /// Values copied in when a step is submitted.
-    pub(super) imports: Vec<Placed>,
+    pub(super) imports: Vec<PlacedValue>,
     /// The ids that later steps may refer to.
-    pub(super) ids: Option<Placed>,
+    pub(super) ids: Option<PlacedValue>,
 }
 
 impl Loaded {
@@ -106,15 +77,14 @@ impl Loaded {
         target: &MetalTarget,
         split: Arc<Split>,
         state: StateHandle,
-        weights: &[PlacedWeight],
+        weights: &Weights,
         states: &States,
     ) -> Result<Loaded, DeviceError> {
         let device = || target.caps().name.clone();
         let unknown =
             |what, id: u32| DeviceError::Unknown { device: device(), what, id: u64::from(id) };
-        let placed = |value: ValueId| {
-            Placed::new(&split, value).ok_or_else(|| unknown("place for value", value.0))
-        };
+        let placed =
+            |value: ValueId| split.placed(value).ok_or_else(|| unknown("place for value", value.0));
         let binder = Binder { split: &split, weights, states };
         let mut prepared = Vec::new();
         let mut accesses = Vec::new();
@@ -140,23 +110,13 @@ impl Loaded {
             }
         }
         let imports = split.imports.iter().map(|id| placed(*id)).collect::<Result<_, _>>()?;
-        let outputs = &split.graph.outputs;
-        let ids = outputs.iter().find(|output| output.kind == OutputKind::Ids);
-        let ids = ids.filter(|output| split.exports.contains(&output.value));
-        let ids = ids.map(|output| placed(output.value)).transpose()?;
+        let ids = split.ids();
         Ok(Loaded { split, state, prepared, inputs, imports, ids })
     }
 
     /// Its launches.
     pub(super) fn launches(&self) -> impl Iterator<Item = &Dispatch> {
         self.prepared.iter().map(|launch| &launch.dispatch)
-    }
-
-    /// An exported value.
-    pub(super) fn export(&self, value: ValueId) -> Option<Placed> {
-        let placed = Placed::new(&self.split, value)?;
-        let readable = matches!(placed.place, Place::Staging(_));
-        (readable && self.split.exports.contains(&value)).then_some(placed)
     }
 }
 
@@ -182,7 +142,7 @@ fn launches(
 /// What slots are resolved with.
 struct Binder<'a> {
     split: &'a Split,
-    weights: &'a [PlacedWeight],
+    weights: &'a Weights,
     states: &'a States,
 }
 
@@ -192,11 +152,11 @@ impl Binder<'_> {
         let value = |id: ValueId| match self.split.graph.values[id.0 as usize].input {
             Some(input) => Ok(Bound::Input(input)),
             None => {
-                let placed = Placed::new(self.split, id);
+                let placed = self.split.placed(id);
                 placed.map(Bound::Value).ok_or(("place for value", id.0))
             }
         };
-        let state = |id: StateId, bound: Bound| match self.states.pool(id) {
+        let state = |id: StateId, bound: Bound| match self.states.get(id) {
             Some(_) => Ok(bound),
             None => Err(("state of a layer", id.0)),
         };
@@ -204,10 +164,8 @@ impl Binder<'_> {
             Slot::Input(at) => value(node.inputs[*at]),
             Slot::Output(at) => value(node.outputs[*at]),
             Slot::Weight(id) => {
-                let weight = self.weights.iter().find(|weight| weight.id == *id);
-                let weight = weight.ok_or(("weight", id.0))?;
-                let bytes = weight.offset..weight.offset + weight.decl.bytes();
-                Ok(Bound::Weight(weight.region, bytes))
+                let place = self.weights.place(*id).ok_or(("weight", id.0))?;
+                Ok(Bound::Weight(place.buffer, place.bytes.clone()))
             }
             Slot::Keys(id) => state(*id, Bound::Keys(*id)),
             Slot::Values(id) => state(*id, Bound::Values(*id)),
@@ -227,7 +185,7 @@ fn touched(dispatch: &Dispatch, bound: &[Bound], op: &Op) -> Vec<Access> {
     let stores = !matches!(op, Op::Attention(_));
     let whole = |memory, writes| Access { memory, bytes: 0..usize::MAX, writes };
     let access = |(slot, bound): (&Slot, &Bound)| match bound {
-        Bound::Value(placed) => Some(placed.reserved(matches!(slot, Slot::Output(_)))),
+        Bound::Value(placed) => Some(reserved(placed, matches!(slot, Slot::Output(_)))),
         Bound::Keys(id) => Some(whole(pool(*id, false), stores)),
         Bound::Values(id) => Some(whole(pool(*id, true), stores)),
         Bound::Scratch(bytes) => Some(Access { memory: ARENA, bytes: bytes.clone(), writes: true }),

@@ -1,85 +1,40 @@
 //! Steps on their way: encoded, committed, finished.
 
-use std::collections::VecDeque;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use minfer_graph::{Counts, Input};
-use minfer_plan::{DeviceError, Done, Inputs, Limit, LoadedSplit, Place, Stop, Ticket, TokenInput};
+use minfer_graph::Input;
+use minfer_plan::{
+    DeviceError, Done, Inputs, LaunchTime, Limit, LoadedSplit, Owed, Place, StepRun, Stop, Ticket,
+};
 
-use super::prepare::{Bound, Loaded, Prepared};
-use super::state::States;
-use super::{Metal, SLOTS};
-use crate::sys::{Buffer, Commands, Completion, ComputePass};
-
-/// Finished steps whose ids can still be referred to.
-const KEPT_IDS: usize = 4;
-
-/// Launches named when a step fails.
-const TRAIL: usize = 16;
+use super::Metal;
+use crate::pieces::pieces;
+use crate::sys::{Buffer, Commands, Completion};
 
 /// How often a wait asks its limit.
 const POLL: Duration = Duration::from_millis(2);
 
-/// A step that was committed.
-struct Pending {
-    ticket: u64,
-    split: usize,
-    slot: usize,
-    counts: Counts,
+/// A committed command buffer.
+pub(super) struct Piece {
+    /// Steps of the split that it runs.
+    steps: Range<usize>,
     completion: Completion,
+    /// Nanoseconds in which the host encoded each of them.
+    encoding: Vec<u64>,
 }
 
-/// A step that ran to its end.
-pub(super) struct Finished {
-    ticket: u64,
-    pub(super) split: usize,
-    pub(super) slot: usize,
-    pub(super) counts: Counts,
+/// What a submitted step comes to.
+pub(super) struct Work {
+    pieces: Vec<Piece>,
+    profile: bool,
 }
 
-/// All steps that the device knows of. Tickets count up from 1; their parity is the slot.
+/// What is known of a wait.
 #[derive(Default)]
-pub(super) struct Slots {
-    last: u64,
-    /// The split that was submitted last.
-    latest: Option<usize>,
-    pending: VecDeque<Pending>,
-    finished: VecDeque<Finished>,
-    /// Largest logits of late steps, by ticket.
-    ids: VecDeque<(u64, Vec<i32>)>,
-}
-
-impl Slots {
-    pub(super) fn finished(&self, ticket: u64) -> Option<&Finished> {
-        self.finished.iter().find(|finished| finished.ticket == ticket)
-    }
-
-    /// Forgets all steps; tickets go on counting.
-    pub(super) fn clear(&mut self) {
-        self.pending.clear();
-        self.finished.clear();
-        self.ids.clear();
-    }
-
-    /// The last launches of the step that was submitted last, newest last.
-    pub(super) fn recent(&self, loaded: &[Loaded]) -> Vec<String> {
-        let Some(loaded) = self.latest.and_then(|split| loaded.get(split)) else {
-            return Vec::new();
-        };
-        let launches = &loaded.prepared[loaded.prepared.len().saturating_sub(TRAIL)..];
-        let name = |launch: &Prepared| {
-            let node = loaded.split.node(&loaded.split.steps[launch.step]);
-            format!("{} ({})", node.name, launch.dispatch.kernel)
-        };
-        launches.iter().map(name).collect()
-    }
-}
-
-/// A promised id: where it is, and which token of the step it becomes.
-struct Promise {
-    slot: usize,
-    offset: usize,
-    token: usize,
+struct Waited {
+    stop: Option<Stop>,
+    time: Duration,
 }
 
 impl Metal {
@@ -90,50 +45,51 @@ impl Metal {
         inputs: &Inputs,
         imports: &[&[u8]],
     ) -> Result<Ticket, DeviceError> {
-        if self.slots.pending.len() == SLOTS {
-            return Err(DeviceError::Busy { device: self.name() });
-        }
         let index = split.0 as usize;
         if index >= self.loaded.len() {
             return Err(self.unknown("split", u64::from(split.0)));
         }
-        let ticket = self.slots.last + 1;
-        let slot = (ticket % SLOTS as u64) as usize;
-        let counts = inputs.counts();
-        // What the step before last left in this slot can no longer be read.
-        self.slots.finished.retain(|finished| finished.slot != slot);
-        self.import(index, slot, &counts, imports)?;
-        let (tokens, promises) = self.tokens(inputs)?;
+        let run = self.steps.next(index, inputs.counts());
+        let run = run.ok_or_else(|| DeviceError::Busy { device: self.name() })?;
+        self.wire();
+        self.import(&run, imports)?;
+        let mut tokens = Vec::with_capacity(inputs.tokens.len());
+        let owed = self.steps.resolve(inputs, &mut tokens);
         let loaded = &self.loaded[index];
         let shape = &loaded.split.graph.tables.shape;
-        let area = &mut self.inputs[slot];
-        if !area.fill(&self.gpu, &loaded.inputs, shape, inputs, &tokens) {
-            return Err(self.no_memory("step inputs", 4 * tokens.len()));
+        let area = &mut self.areas.inputs[run.slot];
+        if let Err(bytes) = area.fill(&self.gpu, &loaded.inputs, shape, inputs, &tokens) {
+            return Err(self.no_memory("step inputs", bytes));
         }
-        let commands = Commands::new(&self.gpu).ok_or_else(|| self.failed("no command buffer"))?;
-        self.copy_promises(&commands, slot, &promises)?;
-        self.encode(&commands, index, slot, &counts)?;
-        let completion = commands.commit();
-        (self.slots.last, self.slots.latest) = (ticket, Some(index));
-        self.slots.pending.push_back(Pending { ticket, split: index, slot, counts, completion });
-        Ok(Ticket(ticket))
+        let limits = self.target.limits();
+        let cut = pieces(&loaded.split, inputs, limits, self.options.command_buffer);
+        let mut work = Work { pieces: Vec::with_capacity(cut.len()), profile: inputs.profile };
+        for steps in cut {
+            let commands = self.commands()?;
+            if work.pieces.is_empty() {
+                self.copy_owed(&commands, run.slot, &owed)?;
+            }
+            let encoding = self.encode(&commands, &run, &steps)?;
+            work.pieces.push(Piece { steps, completion: commands.commit(), encoding });
+        }
+        Ok(self.steps.submitted(run, work))
     }
 
-    fn import(
-        &mut self,
-        index: usize,
-        slot: usize,
-        counts: &Counts,
-        imports: &[&[u8]],
-    ) -> Result<(), DeviceError> {
-        let expected = self.loaded[index].imports.clone();
+    pub(super) fn commands(&self) -> Result<Commands, DeviceError> {
+        Commands::new(&self.gpu).ok_or_else(|| self.failed("no command buffer"))
+    }
+
+    fn import(&mut self, run: &StepRun, imports: &[&[u8]]) -> Result<(), DeviceError> {
+        let expected = self.loaded[run.split].imports.clone();
         if expected.len() != imports.len() {
             return Err(self.unknown("number of imports", imports.len() as u64));
         }
         for (number, (placed, bytes)) in expected.iter().zip(imports).enumerate() {
-            let range = placed.range(counts);
+            let range = placed.live(&run.counts);
             let written = range.len() == bytes.len()
-                && self.staging[slot].as_mut().is_some_and(|to| to.write(range.start, bytes));
+                && self.areas.staging[run.slot]
+                    .as_mut()
+                    .is_some_and(|to| to.write(range.start, bytes));
             if !written {
                 return Err(self.unknown("import of this size", number as u64));
             }
@@ -141,148 +97,34 @@ impl Metal {
         Ok(())
     }
 
-    /// The ids of a step, and those that an unfinished step still owes.
-    fn tokens(&self, inputs: &Inputs) -> Result<(Vec<i32>, Vec<Promise>), DeviceError> {
-        let (mut tokens, mut promises) = (Vec::with_capacity(inputs.tokens.len()), Vec::new());
-        for (at, token) in inputs.tokens.iter().enumerate() {
-            tokens.push(match *token {
-                TokenInput::Known(id) => id as i32,
-                TokenInput::From { ticket, row } => {
-                    let row = row as usize;
-                    let kept = self.slots.ids.iter().find(|(known, _)| *known == ticket);
-                    match kept.and_then(|(_, ids)| ids.get(row)) {
-                        Some(id) => *id,
-                        None => {
-                            let promise = self.promise(ticket, row, at);
-                            promises.push(promise.ok_or_else(|| {
-                                self.failed(format!(
-                                    "a token is row {row} of step {ticket}, which left no ids"
-                                ))
-                            })?);
-                            -1
-                        }
-                    }
-                }
-            });
-        }
-        Ok((tokens, promises))
-    }
-
-    fn promise(&self, ticket: u64, row: usize, token: usize) -> Option<Promise> {
-        let pending = self.slots.pending.iter().find(|pending| pending.ticket == ticket)?;
-        let ids = self.loaded[pending.split].ids?;
-        let range = ids.range(&pending.counts);
-        let offset = range.start + 4 * row;
-        let staged = matches!(ids.place, Place::Staging(_)) && offset + 4 <= range.end;
-        staged.then_some(Promise { slot: pending.slot, offset, token })
-    }
-
-    fn copy_promises(
+    /// Encodes copies of ids that an unfinished step still owes.
+    fn copy_owed(
         &self,
         commands: &Commands,
         slot: usize,
-        promises: &[Promise],
+        owed: &[Owed],
     ) -> Result<(), DeviceError> {
-        if promises.is_empty() {
-            return Ok(());
+        let mut copies = Vec::with_capacity(owed.len());
+        for owed in owed {
+            let copy = self.copy_of(slot, owed).ok_or_else(|| {
+                let Owed { ticket, row, .. } = owed;
+                self.failed(format!("a token is row {row} of step {ticket}, which left no ids"))
+            })?;
+            copies.push(copy);
         }
-        let copies: Option<Vec<_>> = promises
-            .iter()
-            .map(|promise| {
-                let source = self.staging[promise.slot].as_ref()?;
-                let (target, place) = self.inputs[slot].place(Input::Tokens)?;
-                Some(((source, promise.offset), (target, place.start + 4 * promise.token), 4))
-            })
-            .collect();
-        let copied = copies.is_some_and(|copies| commands.copy(&copies));
+        let copied = commands.copy(&copies);
         if copied { Ok(()) } else { Err(self.failed("promised token ids could not be copied")) }
     }
 
-    /// Encodes every launch of a split.
-    fn encode(
-        &self,
-        commands: &Commands,
-        index: usize,
-        slot: usize,
-        counts: &Counts,
-    ) -> Result<(), DeviceError> {
-        let loaded = &self.loaded[index];
-        let (_, states) = &self.states[loaded.state.0 as usize];
-        let pass = commands.compute().ok_or_else(|| self.failed("no compute encoder"))?;
-        let mut barrier = false;
-        for launch in &loaded.prepared {
-            barrier |= launch.barrier;
-            let dispatch = &launch.dispatch;
-            let rows = dispatch.grid.rows.live(counts);
-            if rows == 0 {
-                continue;
-            }
-            if std::mem::take(&mut barrier) {
-                pass.barrier();
-            }
-            let bound = self.bind(&pass, launch, states, slot, counts);
-            let pipeline = self.pipelines.get(&dispatch.kernel);
-            let (Some(pipeline), true) = (pipeline, bound) else {
-                pass.end();
-                let node = loaded.split.node(&loaded.split.steps[launch.step]);
-                return Err(self.failed(format!(
-                    "{} ({}): an operand does not lie in its buffer",
-                    node.name, dispatch.kernel
-                )));
-            };
-            let next = dispatch.buffers.len();
-            pass.bytes(next, &dispatch.arguments);
-            pass.bytes(next + 1, &(rows as u32).to_le_bytes());
-            if dispatch.threadgroup_memory > 0 {
-                pass.threadgroup_memory(dispatch.threadgroup_memory as usize);
-            }
-            pass.dispatch(pipeline, dispatch.grid.threadgroups(rows), dispatch.threads);
-        }
-        pass.end();
-        Ok(())
-    }
-
-    /// Binds the buffers of a launch; false where one is missing or too short.
-    fn bind(
-        &self,
-        pass: &ComputePass,
-        launch: &Prepared,
-        states: &States,
-        slot: usize,
-        counts: &Counts,
-    ) -> bool {
-        let slice = |at: usize, buffer: Option<&Buffer>, range: std::ops::Range<usize>| {
-            buffer.is_some_and(|buffer| pass.bind(at, buffer, range.start, range.len()))
-        };
-        launch.bound.iter().enumerate().all(|(at, bound)| match bound {
-            Bound::Value(placed) => {
-                let area = match placed.place {
-                    Place::Arena(_) => self.arena.as_ref(),
-                    Place::Staging(_) => self.staging[slot].as_ref(),
-                };
-                slice(at, area, placed.range(counts))
-            }
-            Bound::Input(input) => {
-                let place = self.inputs[slot].place(*input);
-                place.is_some_and(|(buffer, range)| slice(at, Some(buffer), range))
-            }
-            Bound::Weight(region, range) => slice(at, self.regions.get(*region), range.clone()),
-            Bound::Keys(id) => states
-                .pool(*id)
-                .is_some_and(|pool| slice(at, Some(&pool.key.buffer), 0..pool.key.buffer.len())),
-            Bound::Values(id) => states.pool(*id).is_some_and(|pool| {
-                slice(at, Some(&pool.value.buffer), 0..pool.value.buffer.len())
-            }),
-            Bound::Scratch(range) => slice(at, self.arena.as_ref(), range.clone()),
-            Bound::Constant(bytes) => {
-                pass.bytes(at, bytes);
-                true
-            }
-            Bound::Unused => {
-                pass.bytes(at, &[0; 16]);
-                true
-            }
-        })
+    fn copy_of(&self, slot: usize, owed: &Owed) -> Option<super::state::Copy<'_>> {
+        let source = self.steps.pending(owed.ticket)?;
+        let ids = self.loaded[source.split].ids?;
+        let range = ids.live(&source.counts);
+        let offset = range.start + 4 * owed.row;
+        let staged = matches!(ids.place, Place::Staging(_)) && offset + 4 <= range.end;
+        let (target, place) = self.areas.inputs[slot].place(Input::Tokens)?;
+        let from: (&Buffer, usize) = (self.areas.staging[source.slot].as_ref()?, offset);
+        staged.then_some((from, (target, place.start + 4 * owed.token), 4))
     }
 
     /// Waits for all steps up to `ticket`.
@@ -291,61 +133,87 @@ impl Metal {
         ticket: &Ticket,
         limit: &Limit<'_>,
     ) -> Result<Done, DeviceError> {
-        while let Some(next) = self.slots.pending.front().map(|pending| pending.ticket) {
-            if next > ticket.0 {
-                break;
-            }
-            let Some(pending) = self.slots.pending.pop_front() else { break };
-            match self.end_of(&pending, limit) {
-                Ok(()) => self.keep(&pending),
+        for copy in std::mem::take(&mut self.copies) {
+            self.end_of(&copy, limit, &mut Waited::default())?;
+        }
+        while let Some((run, work)) = self.steps.pop_until(ticket) {
+            match self.end(&run, &work, limit) {
+                Ok(done) => self.keep(run, done),
                 // A step that nobody waits for any more may fail by itself.
-                Err(_) if next < ticket.0 => {}
+                Err(_) if run.ticket < ticket.0 => {}
                 Err(error) => return Err(error),
             }
         }
-        let finished = self.slots.finished(ticket.0).is_some();
-        if !finished {
-            return Err(self.unknown("ticket", ticket.0));
-        }
-        Ok(Done { ticket: ticket.0, launches: Vec::new() })
+        let done = self.steps.done(ticket);
+        done.ok_or_else(|| self.unknown("ticket", ticket.0))
     }
 
     /// Waits for a committed step. A GPU cannot be stopped, so one that is to stop is waited for
     /// all the same, and its result left.
-    fn end_of(&self, pending: &Pending, limit: &Limit<'_>) -> Result<(), DeviceError> {
-        let (start, mut stop) = (Instant::now(), None);
-        loop {
-            if let Some(ended) = pending.completion.wait(POLL) {
-                return match (ended, stop) {
-                    (Err(reason), _) => Err(self.failed(reason)),
-                    (Ok(()), None) => Ok(()),
-                    (Ok(()), Some(Stop::Cancelled)) => Err(DeviceError::Cancelled),
-                    (Ok(()), Some(Stop::Deadline)) => Err(self.late()),
-                };
+    fn end(&mut self, run: &StepRun, work: &Work, limit: &Limit<'_>) -> Result<Done, DeviceError> {
+        let (mut waited, mut launches) = (Waited::default(), Vec::new());
+        for piece in &work.pieces {
+            for step in piece.steps.clone() {
+                self.trail.push(run.split, step);
+            }
+            let time = self.end_of(&piece.completion, limit, &mut waited)?;
+            if work.profile {
+                launches.extend(times(piece, time));
+            }
+        }
+        match waited.stop {
+            None => {
+                let waited = waited.time.as_nanos() as u64;
+                Ok(Done { ticket: run.ticket, launches, waited })
+            }
+            Some(Stop::Cancelled) => Err(DeviceError::Cancelled),
+            Some(Stop::Deadline) => Err(self.late()),
+        }
+    }
+
+    /// Waits for a command buffer, for as long as the deadline says; gives the GPU's time.
+    fn end_of(
+        &self,
+        completion: &Completion,
+        limit: &Limit<'_>,
+        waited: &mut Waited,
+    ) -> Result<Duration, DeviceError> {
+        let start = Instant::now();
+        let result = loop {
+            if let Some(ended) = completion.wait(POLL) {
+                break ended.map_err(|reason| self.failed(reason));
             }
             if start.elapsed() > self.options.deadline {
-                return Err(self.late());
+                break Err(self.late());
             }
-            stop = stop.or_else(|| (limit.stop)());
-        }
+            waited.stop = waited.stop.or_else(|| (limit.stop)());
+        };
+        waited.time += start.elapsed();
+        result
     }
 
     fn late(&self) -> DeviceError {
-        DeviceError::Deadline { device: self.name(), recent: self.slots.recent(&self.loaded) }
+        DeviceError::Deadline { device: self.name(), recent: self.recent() }
     }
 
     /// Notes that a step has ended well, and its ids.
-    fn keep(&mut self, pending: &Pending) {
-        let Pending { ticket, split, slot, counts, .. } = *pending;
-        self.slots.finished.push_back(Finished { ticket, split, slot, counts });
-        let ids = self.loaded[split].ids.map(|placed| placed.range(&counts));
-        let bytes = ids.and_then(|range| self.staging[slot].as_ref()?.bytes(range));
-        let Some(bytes) = bytes else { return };
-        let words = bytes.as_chunks::<4>().0.iter();
-        let ids = words.map(|word| i32::from_le_bytes(*word)).collect();
-        if self.slots.ids.len() == KEPT_IDS {
-            self.slots.ids.pop_front();
-        }
-        self.slots.ids.push_back((ticket, ids));
+    fn keep(&mut self, run: StepRun, done: Done) {
+        let ids = self.loaded[run.split].ids.and_then(|placed| {
+            let staging = self.areas.staging[run.slot].as_ref()?;
+            integers(staging, placed.live(&run.counts))
+        });
+        self.steps.finish(run, ids.as_deref(), done);
     }
+}
+
+fn integers(buffer: &Buffer, range: Range<usize>) -> Option<Vec<i32>> {
+    let words = buffer.bytes(range)?.as_chunks::<4>().0.iter();
+    Some(words.map(|word| i32::from_le_bytes(*word)).collect())
+}
+
+/// Times of the steps of a command buffer; where it has several, each gets an equal share.
+fn times(piece: &Piece, time: Duration) -> impl Iterator<Item = LaunchTime> {
+    let share = time.as_nanos() as u64 / piece.steps.len().max(1) as u64;
+    let steps = piece.steps.clone().zip(&piece.encoding);
+    steps.map(move |(step, encoding)| LaunchTime { step, nanoseconds: share, encoding: *encoding })
 }

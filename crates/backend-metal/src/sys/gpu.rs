@@ -1,9 +1,11 @@
 #![expect(unsafe_code, reason = "objc2-metal's calls that take pointers or promise no checks")]
 //! The device, its queue, libraries, pipelines and buffers.
 
+use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::NonNull;
 
+use block2::RcBlock;
 use objc2::rc::{Retained, autoreleasepool};
 use objc2::runtime::ProtocolObject;
 use objc2_foundation::NSString;
@@ -15,13 +17,14 @@ use objc2_metal::{
 use minfer_plan::Region;
 
 use crate::caps::Limits;
+use crate::spans::PAGE;
 
-/// Memory is wrapped in place where it begins on a page of this size.
-const PAGE: usize = if cfg!(target_vendor = "apple") { 16 << 10 } else { 4 << 10 };
+/// Command buffers that may be in flight: those of two steps, and copies.
+const IN_FLIGHT: usize = 2048;
 
 /// A GPU and the queue that its work goes through, in order.
 pub(crate) struct Gpu {
-    device: Retained<ProtocolObject<dyn MTLDevice>>,
+    pub(super) device: Retained<ProtocolObject<dyn MTLDevice>>,
     pub(super) queue: Retained<ProtocolObject<dyn MTLCommandQueue>>,
 }
 
@@ -39,8 +42,6 @@ pub(crate) struct Pipeline {
 pub(crate) struct Buffer {
     pub(super) raw: Retained<ProtocolObject<dyn MTLBuffer>>,
     len: usize,
-    /// Who owns memory that is used in place.
-    _owner: Option<Region>,
 }
 
 // SAFETY: Metal's buffers may be used from any thread; what they hold is guarded by the rule that
@@ -55,24 +56,19 @@ impl Gpu {
     pub(crate) fn open() -> Option<Gpu> {
         autoreleasepool(|_| {
             let device = MTLCreateSystemDefaultDevice()?;
-            let queue = device.newCommandQueue()?;
+            let queue = device.newCommandQueueWithMaxCommandBufferCount(IN_FLIGHT)?;
             Some(Gpu { device, queue })
         })
-    }
-
-    /// Gives the GPU a new queue: what was on the old one is waited for by nobody.
-    pub(crate) fn renew_queue(&mut self) -> Option<()> {
-        self.queue = autoreleasepool(|_| self.device.newCommandQueue())?;
-        Some(())
     }
 
     /// What it can hold, asked of it.
     pub(crate) fn limits(&self) -> Limits {
         autoreleasepool(|_| Limits {
-            name: self.device.name().to_string(),
             threads_per_threadgroup: self.device.maxThreadsPerThreadgroup().width as u32,
             threadgroup_memory: self.device.maxThreadgroupMemoryLength() as u32,
+            max_buffer_length: self.device.maxBufferLength() as u64,
             recommended_working_set: self.device.recommendedMaxWorkingSetSize(),
+            ..Limits::apple7(self.device.name().to_string())
         })
     }
 
@@ -103,25 +99,41 @@ impl Gpu {
     pub(crate) fn buffer(&self, len: usize) -> Option<Buffer> {
         let options = MTLResourceOptions::StorageModeShared;
         let raw = self.device.newBufferWithLength_options(len.max(16), options)?;
-        Some(Buffer { raw, len: len.max(16), _owner: None })
+        Some(Buffer { raw, len: len.max(16) })
     }
 
-    /// A region's bytes: in place where they begin on a page, else copied.
-    pub(crate) fn wrap(&self, region: &Region) -> Option<Buffer> {
+    /// Bytes of a region, from a multiple of [`PAGE`] on: in place where the region begins on a
+    /// page and no copy is wished for.
+    pub(crate) fn wrap(
+        &self,
+        region: &Region,
+        bytes: Range<usize>,
+        copied: bool,
+    ) -> Option<Buffer> {
         let options = MTLResourceOptions::StorageModeShared;
-        let bytes = region.bytes();
-        if !bytes.as_ptr().addr().is_multiple_of(PAGE) || bytes.is_empty() {
+        let all = region.bytes();
+        let bytes = all.get(bytes)?;
+        if copied || !all.as_ptr().addr().is_multiple_of(PAGE) || bytes.is_empty() {
             let mut copy = self.buffer(bytes.len())?;
             return copy.write(0, bytes).then_some(copy);
         }
         let (start, len) = (NonNull::from(bytes).cast(), bytes.len().next_multiple_of(PAGE));
+        // Command buffers may outlive everything here, so the block keeps the region for Metal.
+        let owner = region.clone();
+        let release = RcBlock::new(move |_: NonNull<c_void>, _: usize| {
+            let _ = &owner;
+        });
         // SAFETY: memory is mapped in whole pages, so the last one is there to its end; only the
-        // region's own bytes are ever bound. No deallocator: the buffer keeps the owner.
+        // region's own bytes are ever bound. The block may be called and dropped on any thread.
         let raw = unsafe {
-            self.device
-                .newBufferWithBytesNoCopy_length_options_deallocator(start, len, options, None)
+            self.device.newBufferWithBytesNoCopy_length_options_deallocator(
+                start,
+                len,
+                options,
+                Some(&release),
+            )
         }?;
-        Some(Buffer { raw, len: bytes.len(), _owner: Some(region.clone()) })
+        Some(Buffer { raw, len: bytes.len() })
     }
 }
 

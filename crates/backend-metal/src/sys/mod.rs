@@ -6,7 +6,9 @@
 mod completion;
 mod gpu;
 mod pass;
+mod residency;
 
 pub(crate) use completion::Completion;
 pub(crate) use gpu::{Buffer, Gpu, Library, Pipeline};
 pub(crate) use pass::{Commands, ComputePass};
+pub(crate) use residency::Residency;

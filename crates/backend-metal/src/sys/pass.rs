@@ -3,6 +3,7 @@
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
+use std::time::Duration;
 
 use block2::RcBlock;
 use objc2::rc::{Retained, autoreleasepool};
@@ -85,7 +86,9 @@ impl Commands {
                         None => format!("the command buffer's status is {:?}", commands.status()),
                     };
                     let done = commands.status() == MTLCommandBufferStatus::Completed;
-                    told.end(if done { Ok(()) } else { Err(words()) });
+                    let seconds = commands.GPUEndTime() - commands.GPUStartTime();
+                    let took = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+                    told.end(if done { Ok(took) } else { Err(words()) });
                 });
             // SAFETY: the block is copied by Metal and takes what Metal gives.
             unsafe { self.0.addCompletedHandler(RcBlock::as_ptr(&handler)) };

@@ -292,7 +292,7 @@ impl Device for SimDevice {
     }
 
     fn wait(&mut self, ticket: Ticket, _limit: &Limit<'_>) -> Result<Done, DeviceError> {
-        Ok(Done { ticket: ticket.0, launches: Vec::new() })
+        Ok(Done { ticket: ticket.0, ..Done::default() })
     }
 
     fn read(&self, done: &Done, value: ValueId) -> Result<&[u8], DeviceError> {

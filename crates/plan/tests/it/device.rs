@@ -109,7 +109,7 @@ impl Device for Fake {
             return Err(DeviceError::Cancelled);
         }
         self.log(format!("wait {}", ticket.0));
-        Ok(Done { ticket: ticket.0, launches: Vec::new() })
+        Ok(Done { ticket: ticket.0, ..Done::default() })
     }
 
     fn read(&self, done: &Done, value: ValueId) -> Result<&[u8], DeviceError> {

@@ -30,6 +30,7 @@ impl Switches {
             weight_alignment: 1,
             threads: 1,
             batch_invariant: true,
+            overlaps: false,
         };
         Switches { caps, refused: Vec::new(), operand: |_| DType::F32, scratch: |_| 0 }
     }
