@@ -72,6 +72,8 @@ arguments! {
         row_bytes: u32,
         /// Whether a bias is bound.
         has_bias: u32,
+        /// Whether a residual is.
+        has_residual: u32,
     }
 
     /// Of matmul_few, for up to three matrices; those that are not there have no rows.
@@ -92,6 +94,12 @@ arguments! {
         has_bias1: u32,
         /// Whether the third has.
         has_bias2: u32,
+        /// Whether the activations are still to be normed.
+        has_norm: u32,
+        /// Added to their mean square.
+        eps: f32,
+        /// Whether a residual is added to the first product.
+        has_residual: u32,
     }
 
     /// Of gate_up.
@@ -106,6 +114,10 @@ arguments! {
         has_gate_bias: u32,
         /// Whether up has.
         has_up_bias: u32,
+        /// Whether the activations are still to be normed.
+        has_norm: u32,
+        /// Added to their mean square.
+        eps: f32,
         /// Function of the gate.
         function: u32,
         /// Its cap.
@@ -154,6 +166,28 @@ arguments! {
         ranks: u32,
     }
 
+    /// Of expert_matmul_lists.
+    ExpertListArguments {
+        /// Experts.
+        experts: u32,
+        /// Tiles of pairs at most.
+        tiles: u32,
+    }
+
+    /// Of expert_matmul_many.
+    ExpertTileArguments {
+        /// Columns of activations and weights.
+        cols: u32,
+        /// Rows of an expert's matrix.
+        outputs: u32,
+        /// Bytes of a weight row.
+        row_bytes: u32,
+        /// Pairs that share a row of activations.
+        ranks: u32,
+        /// Tiles of pairs at most.
+        tiles: u32,
+    }
+
     /// Of embed.
     EmbedArguments {
         /// Columns of the matrix.
@@ -164,7 +198,7 @@ arguments! {
         row_bytes: u32,
     }
 
-    /// Of rms_norm and add_norm.
+    /// Of rms_norm, add_norm and norm_add.
     NormArguments {
         /// Columns that are normed together.
         cols: u32,
@@ -248,7 +282,7 @@ arguments! {
         soft_cap: f32,
     }
 
-    /// Of softmax, argmax, top_k and route.
+    /// Of softmax, argmax, top_k, top_k_runs and route.
     SelectArguments {
         /// Columns of a row.
         cols: u32,
@@ -256,5 +290,15 @@ arguments! {
         k: u32,
         /// Whether what is picked is made to sum to one.
         normalize: u32,
+    }
+
+    /// Of top_k_merge.
+    MergeArguments {
+        /// Elements of a row to choose from.
+        candidates: u32,
+        /// Elements to pick.
+        k: u32,
+        /// Whether they are wanted beside their columns.
+        has_values: u32,
     }
 }

@@ -34,6 +34,8 @@ pub struct Grid {
     pub rows: Rows,
     /// Rows that one threadgroup takes.
     pub per_group: u32,
+    /// More of them in y than rows make: how many are needed is data.
+    pub spare: u32,
     /// Layers.
     pub z: u32,
 }
@@ -41,12 +43,12 @@ pub struct Grid {
 impl Grid {
     /// `x` threadgroups for each row.
     pub fn each_row(x: usize, rows: Rows) -> Grid {
-        Grid { x: x as u32, rows, per_group: 1, z: 1 }
+        Grid { x: x as u32, rows, per_group: 1, spare: 0, z: 1 }
     }
 
     /// Threadgroups for so many live rows.
     pub fn threadgroups(&self, rows: usize) -> [u32; 3] {
-        [self.x, (rows as u32).div_ceil(self.per_group), self.z]
+        [self.x, (rows as u32).div_ceil(self.per_group) + self.spare, self.z]
     }
 }
 

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use minfer_quant::{KvType, Quant};
 
 use crate::arguments;
-use crate::kernels::{attention, matmul};
+use crate::kernels::{attention, expert_matmul, matmul};
 
 /// Source text for one library.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +40,7 @@ const ACTIVATION: Fragment = fragment!("common/activation.metal");
 const CACHE: Fragment = fragment!("common/cache.metal");
 const ONLINE: Fragment = fragment!("common/online.metal");
 const SIX_BITS: Fragment = fragment!("quant/six_bits.metal");
+const TILES: Fragment = fragment!("common/tiles.metal");
 const PRODUCTS: Fragment = fragment!("common/products.metal");
 const BEST: Fragment = fragment!("common/best.metal");
 const NORM: Fragment = fragment!("common/norm.metal");
@@ -56,6 +57,7 @@ pub fn modules() -> Vec<Module> {
         gate_up(),
         matmul_many(),
         expert_matmul(),
+        expert_matmul_many(),
         kv_store(),
         attention(),
         attention_prefill(),
@@ -136,6 +138,18 @@ impl Composer {
         self.module.kernels.push(name);
     }
 
+    /// An instance for each format and type that it may be staged as.
+    fn for_each_staging(mut self, template: &str, name: fn(Quant, bool) -> String) -> Composer {
+        for &quant in Quant::ALL {
+            let decoder = decoder_type(quant);
+            self.instance(template, &format!("{decoder}, float"), name(quant, false));
+            if matmul::may_round(quant) {
+                self.instance(template, &format!("{decoder}, half"), name(quant, true));
+            }
+        }
+        self
+    }
+
     fn for_each_format(
         mut self,
         template: &str,
@@ -166,9 +180,10 @@ fn elementwise() -> Module {
 }
 
 fn norms() -> Module {
-    let kernels = [fragment!("rms_norm.metal"), fragment!("add_norm.metal")];
+    let kernels =
+        [fragment!("rms_norm.metal"), fragment!("add_norm.metal"), fragment!("norm_add.metal")];
     let composer = Composer::new("norms").with(&[REDUCE, NORM]).with(&kernels);
-    composer.plain(&["rms_norm", "add_norm"]).module
+    composer.plain(&["rms_norm", "add_norm", "norm_add"]).module
 }
 
 fn embed() -> Module {
@@ -177,12 +192,12 @@ fn embed() -> Module {
 }
 
 fn matmul_few() -> Module {
-    let fragments = [PRODUCTS, fragment!("matmul.metal")];
+    let fragments = [NORM, PRODUCTS, fragment!("matmul.metal")];
     for_each_few(Composer::new("matmul_few").with_decoders().with(&fragments), "matmul_few")
 }
 
 fn gate_up() -> Module {
-    let fragments = [ACTIVATION, PRODUCTS, fragment!("gate_up.metal")];
+    let fragments = [ACTIVATION, NORM, PRODUCTS, fragment!("gate_up.metal")];
     for_each_few(Composer::new("gate_up").with_decoders().with(&fragments), "gate_up")
 }
 
@@ -196,23 +211,26 @@ fn for_each_few(mut composer: Composer, kernel: &str) -> Module {
 }
 
 fn matmul_many() -> Module {
-    let mut composer =
-        Composer::new("matmul_many").with_decoders().with(&[fragment!("matmul_many.metal")]);
-    composer =
-        composer.for_each_format("matmul_many", ", float", |quant| matmul::many_name(quant, false));
-    for &quant in Quant::ALL.iter().filter(|quant| matmul::may_round(**quant)) {
-        let types = format!("{}, half", decoder_type(quant));
-        composer.instance("matmul_many", &types, matmul::many_name(quant, true));
-    }
-    composer.module
+    let fragments = [TILES, fragment!("matmul_many.metal")];
+    let composer = Composer::new("matmul_many").with_decoders().with(&fragments);
+    composer.for_each_staging("matmul_many", matmul::many_name).module
 }
 
 fn expert_matmul() -> Module {
-    let composer = Composer::new("expert_matmul")
-        .with_decoders()
-        .with(&[PRODUCTS, fragment!("expert_matmul.metal")]);
+    let composer = Composer::new("expert_matmul").with_decoders().with(&[
+        NORM,
+        PRODUCTS,
+        fragment!("expert_matmul.metal"),
+    ]);
     let name = |quant: Quant| format!("expert_matmul_{}", quant.name());
     composer.for_each_format("expert_matmul", ", 4", name).module
+}
+
+fn expert_matmul_many() -> Module {
+    let fragments = [TILES, fragment!("expert_matmul_many.metal")];
+    let composer = Composer::new("expert_matmul_many").with_decoders().with(&fragments);
+    let composer = composer.plain(&["expert_matmul_lists"]);
+    composer.for_each_staging("expert_matmul_many", expert_matmul::many_name).module
 }
 
 /// The struct of a cache type.
@@ -265,8 +283,10 @@ fn select() -> Module {
         fragment!("softmax.metal"),
         fragment!("argmax.metal"),
         fragment!("top_k.metal"),
+        fragment!("top_k_runs.metal"),
         fragment!("route.metal"),
     ];
     let composer = Composer::new("select").with(&[REDUCE, BEST]).with(&kernels);
-    composer.plain(&["softmax", "argmax", "top_k", "route"]).module
+    let names = ["softmax", "argmax", "top_k", "top_k_runs", "top_k_merge", "route"];
+    composer.plain(&names).module
 }

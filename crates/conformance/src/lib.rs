@@ -21,4 +21,4 @@ pub use models::{TinyRun, run_tiny, tiny_logits};
 pub use report::support;
 pub use run::{MakeDevice, Outcome, Verdict, check, check_all, run};
 pub use seeded::Seeded;
-pub use tiny::tiny_file;
+pub use tiny::{blueprint_file, tiny_file};

@@ -16,11 +16,18 @@ use crate::seeded::Seeded;
 pub fn tiny_file(architecture: &str, quant: Quant) -> Vec<u8> {
     let width = if quant.block_len() > 64 { 256 } else { 64 };
     let architecture = ARCHITECTURES.iter().find(|a| a.name == architecture);
-    let blueprint = (architecture.expect("a name of the table").tiny)(width);
-    let tensors = blueprint.tensors().expect("tiny blueprints are sound");
+    blueprint_file(&(architecture.expect("a name of the table").tiny)(width), quant)
+}
+
+/// The same of any blueprint, whose widths are such that the format has whole rows.
+///
+/// # Panics
+/// On a blueprint without an architecture, or a vocabulary too small for the bytes.
+pub fn blueprint_file(blueprint: &Blueprint, quant: Quant) -> Vec<u8> {
+    let tensors = blueprint.tensors().expect("a sound blueprint");
     let mut seeded = Seeded::named(blueprint.config.architecture);
     let mut writer = Writer::new();
-    for (key, value) in blueprint.metadata().into_iter().chain(tokenizer(&blueprint)) {
+    for (key, value) in blueprint.metadata().into_iter().chain(tokenizer(blueprint)) {
         writer = writer.kv(key, value);
     }
     for TensorShape { name, dims } in tensors {

@@ -76,6 +76,8 @@ impl OpKind {
             | OpKind::NormQuantize
             | OpKind::GluQuantize
             | OpKind::NormMatmul
+            | OpKind::NormAdd
+            | OpKind::MatmulAdd
             | OpKind::Qkv
             | OpKind::GateUp => true,
             OpKind::Embed
@@ -147,8 +149,10 @@ impl Op {
             Op::Matmul(op) if input == 0 => vec![op.weight],
             Op::ExpertMatmul(op) if input == 0 => vec![op.weight],
             Op::MatmulGroup(op) => members(&op.members),
-            Op::Qkv(op) => members(&op.members),
-            Op::GateUp(op) => members(&op.members),
+            Op::MatmulAdd(op) if input == 0 => vec![op.weight],
+            // What is still to be normed stays in f32.
+            Op::Qkv(op) if op.input_norm.is_none() => members(&op.members),
+            Op::GateUp(op) if op.input_norm.is_none() => members(&op.members),
             _other => Vec::new(),
         }
     }

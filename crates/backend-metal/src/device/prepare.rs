@@ -3,35 +3,17 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use minfer_graph::{Input, Node, Op, StateId, ValueId};
+use minfer_graph::{Input, Node, StateId, ValueId};
 use minfer_plan::{
-    DeviceError, Io, Place, PlacedValue, PlacedWeight, Region, Split, StateHandle, Step,
-    Target as _,
+    DeviceError, Io, PlacedValue, PlacedWeight, Region, Split, StateHandle, Step, Target as _,
 };
 
 use super::state::States;
 use super::weights::Weights;
 use crate::dispatch::{Dispatch, Slot};
-use crate::hazards::{Access, MemoryId, barriers};
+use crate::hazards::{barriers, touched};
 use crate::kernels::dispatches;
 use crate::target::MetalTarget;
-
-const ARENA: MemoryId = MemoryId(0);
-const STAGING: MemoryId = MemoryId(1);
-
-/// The K and the V pool of a state.
-fn pool(id: StateId, value: bool) -> MemoryId {
-    MemoryId(2 + 2 * id.0 + u32::from(value))
-}
-
-/// All bytes that are kept for a value.
-fn reserved(placed: &PlacedValue, writes: bool) -> Access {
-    let memory = match placed.place {
-        Place::Arena(_) => ARENA,
-        Place::Staging(_) => STAGING,
-    };
-    Access { memory, bytes: placed.reserved(), writes }
-}
 
 /// What a buffer of a launch is bound to.
 #[derive(Clone, Debug)]
@@ -94,7 +76,7 @@ impl Loaded {
                 let bound: Result<Vec<Bound>, _> =
                     dispatch.buffers.iter().map(|slot| binder.bind(slot, node, step)).collect();
                 let bound = bound.map_err(|(what, id)| unknown(what, id))?;
-                accesses.push(touched(&dispatch, &bound, &node.op));
+                accesses.push(touched(&split, step, &dispatch));
                 prepared.push(Prepared { dispatch, bound, barrier: false, step: index });
             }
         }
@@ -177,21 +159,6 @@ impl Binder<'_> {
             Slot::Unused => Ok(Bound::Unused),
         }
     }
-}
-
-/// Bytes that a launch touches. Weights and inputs are read alone, by all: they order nothing.
-fn touched(dispatch: &Dispatch, bound: &[Bound], op: &Op) -> Vec<Access> {
-    // Attention reads the cache; whatever else touches it stores into it.
-    let stores = !matches!(op, Op::Attention(_));
-    let whole = |memory, writes| Access { memory, bytes: 0..usize::MAX, writes };
-    let access = |(slot, bound): (&Slot, &Bound)| match bound {
-        Bound::Value(placed) => Some(reserved(placed, matches!(slot, Slot::Output(_)))),
-        Bound::Keys(id) => Some(whole(pool(*id, false), stores)),
-        Bound::Values(id) => Some(whole(pool(*id, true), stores)),
-        Bound::Scratch(bytes) => Some(Access { memory: ARENA, bytes: bytes.clone(), writes: true }),
-        Bound::Input(_) | Bound::Weight(..) | Bound::Constant(_) | Bound::Unused => None,
-    };
-    dispatch.buffers.iter().zip(bound).filter_map(access).collect()
 }
 
 /// Each weight must lie within its region, aligned as its kernels read it.

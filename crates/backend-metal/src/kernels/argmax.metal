@@ -11,10 +11,7 @@ kernel void argmax(device const float* x [[buffer(0)]],
                    uint sg [[simdgroup_index_in_threadgroup]]) {
     device const float* row = x + ulong(tg.y) * a.cols;
     const bool broken = row_has_nan(row, a.cols, (threadgroup uint*)room, t, lane, sg);
-    Best none;
-    none.value = 0.0f;
-    none.column = NO_COLUMN;
-    const Best best = next_best(row, a.cols, none, room, t, lane, sg);
+    const Best best = next_best(row, a.cols, none(), room, t, lane, sg);
     if (t == 0) {
         y[tg.y] = broken ? -1 : int(best.column);
     }

@@ -61,7 +61,7 @@ pub(super) fn lower(
     let rows = io.inputs[0].rows.capacity(shape);
     let items = Rows::Fixed(shape.work);
     let z = ROW_TILE.min(rows) as u32;
-    let grid = Grid { x: op.heads as u32, rows: items, per_group: 1, z };
+    let grid = Grid { x: op.heads as u32, rows: items, per_group: 1, spare: 0, z };
     let arguments = arguments(op, io, &paged).bytes();
     let sinks = op.sinks.map_or(Slot::Unused, Slot::Weight);
     let scratch = scratch(op, io);

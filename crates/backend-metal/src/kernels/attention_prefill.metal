@@ -1,8 +1,8 @@
 // attention of many rows: 16 query rows of one head at once, on simdgroup matrices.
 //
 // Grid: x over query heads, y over work items. Four simdgroups. For each page of 32 positions:
-// scores (16 x 32) by one 8 x 8 column of blocks a simdgroup; the online softmax with eight threads a
-// row; then each simdgroup adds its own columns of the 16 x head_dim result, which stays in
+// scores (16 x 32) by one 8 x 8 column of blocks a simdgroup; the online softmax with eight threads
+// a row; then each simdgroup adds its own columns of the 16 x head_dim result, which stays in
 // registers. K and V pass through threadgroup memory as T (half or float), 64 columns at a time, so
 // any head size up to 64 * PARTS fits. Rescaling is a product with a diagonal matrix.
 

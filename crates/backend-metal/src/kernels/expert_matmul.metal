@@ -16,9 +16,10 @@ kernel void expert_matmul(device const float* x [[buffer(0)]],
         const uint expert = uint(experts[tg.y]);
         device const uchar* w =
             weight + (ulong(expert) * a.outputs + first) * ulong(a.row_bytes);
-        float sums[ROWS][1] = {};
+        float sums[ROWS][1] = {}, squares[1] = {};
         lane_products<W, ROWS, 1>(w, a.row_bytes, a.outputs - 1 - first,
-                                  x + ulong(tg.y / a.ranks) * a.cols, 0, a.cols, lane, sums);
+                                  plain(x + ulong(tg.y / a.ranks) * a.cols), 0, a.cols, lane, sums,
+                                  squares);
         for (uint r = 0; r < ROWS; r++) {
             const float sum = simd_sum(sums[r][0]);
             if (lane == 0 && first + r < a.outputs) {

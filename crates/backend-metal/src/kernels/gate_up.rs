@@ -6,11 +6,15 @@ use minfer_plan::{Io, Unsupported};
 
 use super::glu;
 use super::launch::code;
-use super::matmul::{self, FEW_SIMDGROUPS, few_shape};
+use super::matmul::{self, Around, FEW_SIMDGROUPS, few_shape, taken_in};
 use super::operands::{check_matrix, check_vector, row_bytes};
 use crate::arguments::GateUpArguments;
 use crate::caps::Staging;
 use crate::dispatch::{Dispatch, Grid, Slot};
+
+/// Why a norm is not taken in.
+const NOT_AT_ONCE: &str =
+    "the norm is launched by itself: more than 8 rows, or matrices of two formats";
 
 /// One launch where few rows meet two matrices of one format; else both products, up's into scratch
 /// memory, and the activation.
@@ -24,10 +28,13 @@ pub(super) fn lower(
     {
         return Ok(vec![dispatch]);
     }
+    if op.input_norm.is_some() {
+        return Err(Unsupported::because(NOT_AT_ONCE));
+    }
     let bytes = io.outputs[0].bytes(&io.tables.shape);
     let up = Slot::Scratch(0..bytes);
     let outputs = [Slot::Output(0), up.clone()];
-    let mut dispatches = matmul::products(&op.members, &outputs, io, staging)?;
+    let mut dispatches = matmul::products(&op.members, &outputs, &Around::default(), io, staging)?;
     dispatches.push(glu::product(op.function, [Slot::Output(0), up], io));
     Ok(dispatches)
 }
@@ -47,6 +54,7 @@ fn fused(
         check_matrix(io, member.weight, x)?;
         member.bias.map_or(Ok(()), |bias| check_vector(io, bias))?;
     }
+    let (norm, has_norm, eps) = taken_in(op.input_norm.as_ref(), io)?;
     let (function, factor) = code(op.function);
     let arguments = GateUpArguments {
         cols: weights[0].cols as u32,
@@ -54,6 +62,8 @@ fn fused(
         row_bytes: row_bytes(io, gate.weight)?,
         has_gate_bias: u32::from(gate.bias.is_some()),
         has_up_bias: u32::from(up.bias.is_some()),
+        has_norm,
+        eps,
         function,
         factor,
     };
@@ -69,12 +79,14 @@ fn fused(
             bias(gate),
             bias(up),
             Slot::Output(0),
+            norm,
         ],
         arguments: arguments.bytes(),
         grid: Grid {
             x: weights[0].rows.div_ceil(rows) as u32,
             rows: x.rows,
             per_group: few.rows as u32,
+            spare: 0,
             z: 1,
         },
         threads: 32 * FEW_SIMDGROUPS as u32,

@@ -8,6 +8,7 @@
 //! The first takes up to three matrices of one format in a launch.
 
 use minfer_graph::op::matmul::{Matmul, Member};
+use minfer_graph::op::rms_norm::RmsNorm;
 use minfer_plan::{Io, Unsupported};
 use minfer_quant::Quant;
 
@@ -37,7 +38,14 @@ pub(crate) const FEW: [Few; 4] = [
 pub(super) const FEW_SIMDGROUPS: usize = 2;
 
 /// Rows of activations and of the weight in a tile of the many-row kernel, and its step.
-const TILE: [usize; 3] = [32, 64, 32];
+pub(super) const TILE: [usize; 3] = [32, 64, 32];
+
+/// Threadgroup memory of a tile: both operands of a step, then the results in their place.
+pub(super) fn tile_memory(half: bool) -> u32 {
+    let [x_rows, w_rows, step] = TILE;
+    let staged = (x_rows + w_rows) * step * if half { 2 } else { 4 };
+    staged.max(x_rows * w_rows * 4) as u32
+}
 
 /// Matrices of one launch of the few-row kernel.
 const FEW_MATRICES: usize = 3;
@@ -66,13 +74,44 @@ pub(super) fn lower(
     io: &Io<'_>,
     staging: Staging,
 ) -> Result<Vec<Dispatch>, Unsupported> {
-    products(&[Member::new(op.weight, op.bias)], &[Slot::Output(0)], io, staging)
+    let members = [Member::new(op.weight, op.bias)];
+    products(&members, &[Slot::Output(0)], &Around::default(), io, staging)
+}
+
+/// What a launch does besides the products.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Around<'a> {
+    /// Norm of the activations, which kernels of few rows take in.
+    pub(super) norm: Option<&'a RmsNorm>,
+    /// Added to the first product.
+    pub(super) residual: Option<Slot>,
+}
+
+impl Around<'_> {
+    fn residual(&self) -> Slot {
+        self.residual.clone().unwrap_or(Slot::Unused)
+    }
+}
+
+/// Why a norm is not taken in.
+const NORM_OF_MANY: &str =
+    "more than 8 rows are normed once, before their tiles are read many times";
+
+/// The norm's weight as it is bound, whether it is there, and what is added to the mean square.
+pub(super) fn taken_in(
+    norm: Option<&RmsNorm>,
+    io: &Io<'_>,
+) -> Result<(Slot, u32, f32), Unsupported> {
+    let Some(norm) = norm else { return Ok((Slot::Unused, 0, 0.0)) };
+    check_vector(io, norm.weight)?;
+    Ok((Slot::Weight(norm.weight), 1, norm.eps))
 }
 
 /// The products of members, each into its output.
 pub(super) fn products(
     members: &[Member],
     outputs: &[Slot],
+    around: &Around<'_>,
     io: &Io<'_>,
     staging: Staging,
 ) -> Result<Vec<Dispatch>, Unsupported> {
@@ -84,7 +123,10 @@ pub(super) fn products(
         member.bias.map_or(Ok(()), |bias| check_vector(io, bias))?;
         let product = Product { member, output };
         let Some(few) = few_shape(x.rows.capacity(&io.tables.shape)) else {
-            dispatches.push(many(&product, io, staging)?);
+            if around.norm.is_some() {
+                return Err(Unsupported::because(NORM_OF_MANY));
+            }
+            dispatches.push(many(&product, around, io, staging)?);
             continue;
         };
         let fits = |list: &Vec<Product<'_>>| {
@@ -99,7 +141,7 @@ pub(super) fn products(
         }
     }
     for (shape, products) in &alike {
-        dispatches.push(few(*shape, products, io)?);
+        dispatches.push(few(*shape, products, around, io)?);
     }
     Ok(dispatches)
 }
@@ -117,7 +159,12 @@ impl Product<'_> {
 }
 
 /// Up to three products with the same activations, of matrices of one format.
-fn few(shape: Few, products: &[Product<'_>], io: &Io<'_>) -> Result<Dispatch, Unsupported> {
+fn few(
+    shape: Few,
+    products: &[Product<'_>],
+    around: &Around<'_>,
+    io: &Io<'_>,
+) -> Result<Dispatch, Unsupported> {
     let first = products[0].member;
     let weight = io.tables.weight(first.weight);
     let rows = shape.weight_rows * FEW_SIMDGROUPS;
@@ -127,6 +174,7 @@ fn few(shape: Few, products: &[Product<'_>], io: &Io<'_>) -> Result<Dispatch, Un
     };
     let has_bias =
         |index: usize| products.get(index).is_some_and(|product| product.member.bias.is_some());
+    let (norm, has_norm, eps) = taken_in(around.norm, io)?;
     let arguments = FewArguments {
         cols: weight.cols as u32,
         row_bytes: row_bytes(io, first.weight)?,
@@ -136,6 +184,9 @@ fn few(shape: Few, products: &[Product<'_>], io: &Io<'_>) -> Result<Dispatch, Un
         has_bias0: u32::from(has_bias(0)),
         has_bias1: u32::from(has_bias(1)),
         has_bias2: u32::from(has_bias(2)),
+        has_norm,
+        eps,
+        has_residual: u32::from(around.residual.is_some()),
     };
     let three = |slot: &dyn Fn(&Product<'_>) -> Slot| -> Vec<Slot> {
         let slots = products.iter().map(slot);
@@ -145,6 +196,7 @@ fn few(shape: Few, products: &[Product<'_>], io: &Io<'_>) -> Result<Dispatch, Un
     buffers.extend(three(&|product| Slot::Weight(product.member.weight)));
     buffers.extend(three(&|product| product.bias()));
     buffers.extend(three(&|product| product.output.clone()));
+    buffers.extend([norm, around.residual()]);
     let groups: usize = (0..FEW_MATRICES).map(|index| outputs(index).div_ceil(rows)).sum();
     Ok(Dispatch {
         kernel: few_name("matmul_few", weight.quant, shape),
@@ -155,6 +207,7 @@ fn few(shape: Few, products: &[Product<'_>], io: &Io<'_>) -> Result<Dispatch, Un
             x: groups as u32,
             rows: io.inputs[first.operand].rows,
             per_group: shape.rows as u32,
+            spare: 0,
             z: 1,
         },
         threads: 32 * FEW_SIMDGROUPS as u32,
@@ -163,7 +216,12 @@ fn few(shape: Few, products: &[Product<'_>], io: &Io<'_>) -> Result<Dispatch, Un
 }
 
 /// One product of many rows.
-fn many(product: &Product<'_>, io: &Io<'_>, staging: Staging) -> Result<Dispatch, Unsupported> {
+fn many(
+    product: &Product<'_>,
+    around: &Around<'_>,
+    io: &Io<'_>,
+    staging: Staging,
+) -> Result<Dispatch, Unsupported> {
     let member = product.member;
     let weight = io.tables.weight(member.weight);
     let arguments = MatmulArguments {
@@ -171,16 +229,16 @@ fn many(product: &Product<'_>, io: &Io<'_>, staging: Staging) -> Result<Dispatch
         outputs: weight.rows as u32,
         row_bytes: row_bytes(io, member.weight)?,
         has_bias: u32::from(member.bias.is_some()),
+        has_residual: u32::from(around.residual.is_some()),
     };
     let half = staging == Staging::Half && may_round(weight.quant);
-    let [x_rows, w_rows, step] = TILE;
-    let staged = (x_rows + w_rows) * step * if half { 2 } else { 4 };
-    let results = x_rows * w_rows * 4;
+    let [x_rows, w_rows, _step] = TILE;
     let buffers = vec![
         Slot::Input(member.operand),
         Slot::Weight(member.weight),
         product.bias(),
         product.output.clone(),
+        around.residual(),
     ];
     Ok(Dispatch {
         kernel: many_name(weight.quant, half),
@@ -191,9 +249,10 @@ fn many(product: &Product<'_>, io: &Io<'_>, staging: Staging) -> Result<Dispatch
             x: weight.rows.div_ceil(w_rows) as u32,
             rows: io.inputs[member.operand].rows,
             per_group: x_rows as u32,
+            spare: 0,
             z: 1,
         },
         threads: 128,
-        threadgroup_memory: staged.max(results) as u32,
+        threadgroup_memory: tile_memory(half),
     })
 }

@@ -3,7 +3,7 @@
 use minfer_graph::op::matmul_group::MatmulGroup;
 use minfer_plan::{Io, Unsupported};
 
-use super::matmul;
+use super::matmul::{self, Around};
 use crate::caps::Staging;
 use crate::dispatch::{Dispatch, Slot};
 
@@ -13,5 +13,5 @@ pub(super) fn lower(
     staging: Staging,
 ) -> Result<Vec<Dispatch>, Unsupported> {
     let outputs: Vec<Slot> = (0..io.outputs.len()).map(Slot::Output).collect();
-    matmul::products(&op.members, &outputs, io, staging)
+    matmul::products(&op.members, &outputs, &Around::default(), io, staging)
 }

@@ -7,15 +7,18 @@ mod argmax;
 pub(crate) mod attention;
 mod embed;
 mod expert_combine;
-mod expert_matmul;
+pub(crate) mod expert_matmul;
 mod gate_up;
 mod get_rows;
 mod glu;
 mod kv_store;
 mod launch;
 pub(crate) mod matmul;
+mod matmul_add;
 mod matmul_group;
 mod mul;
+mod norm_add;
+mod norm_matmul;
 mod operands;
 mod qk_norm;
 mod qkv;
@@ -35,8 +38,6 @@ use crate::dispatch::{Dispatch, Slot};
 use crate::target::MetalTarget;
 
 const NEVER_QUANTIZED: &str = "activations stay f32: there is no 8-bit matrix path to feed";
-const NOT_FUSED: &str =
-    "its parts are launched one by one: the norm is shared by all rows of weights";
 
 /// The launches of `op` on a target, in order, or why it cannot run it.
 pub fn dispatches(
@@ -61,7 +62,7 @@ pub fn dispatches(
         Op::Attention(op) => attention::lower(op, io, staging),
         Op::Softmax(_) => softmax::lower(io),
         Op::Route(op) => route::lower(op, io),
-        Op::ExpertMatmul(op) => expert_matmul::lower(op, io),
+        Op::ExpertMatmul(op) => expert_matmul::lower(op, io, staging),
         Op::ExpertCombine(_) => expert_combine::lower(io),
         Op::Argmax(_) => argmax::lower(io),
         Op::TopK(op) => top_k::lower(op, io),
@@ -72,7 +73,9 @@ pub fn dispatches(
         }
         Op::Qkv(op) => qkv::lower(op, io, staging),
         Op::GateUp(op) => gate_up::lower(op, io, staging),
-        Op::NormMatmul(_) => Err(Unsupported::because(NOT_FUSED)),
+        Op::NormMatmul(op) => norm_matmul::lower(op, io, staging),
+        Op::NormAdd(op) => norm_add::lower(op, io),
+        Op::MatmulAdd(op) => matmul_add::lower(op, io, staging),
     }?;
     for dispatch in &dispatches {
         check_limits(dispatch, target.limits())?;

@@ -4,8 +4,9 @@ use minfer_graph::op::qkv::Qkv;
 use minfer_graph::op::rope::Pairs;
 use minfer_plan::{Io, Unsupported};
 
+use super::matmul::{self, Around};
 use super::operands::{Paged, cache_kind, check_vector};
-use super::{matmul, rope};
+use super::rope;
 use crate::arguments::QkvArguments;
 use crate::caps::Staging;
 use crate::dispatch::{Dispatch, Grid, Slot};
@@ -21,7 +22,8 @@ pub(super) fn lower(op: &Qkv, io: &Io<'_>, staging: Staging) -> Result<Vec<Dispa
     let second = bytes.next_multiple_of(256);
     let (k, v) = (Slot::Scratch(0..bytes), Slot::Scratch(second..second + bytes));
     let outputs = [Slot::Output(0), k.clone(), v.clone()];
-    let mut dispatches = matmul::products(&op.members, &outputs, io, staging)?;
+    let around = Around { norm: op.input_norm.as_ref(), ..Around::default() };
+    let mut dispatches = matmul::products(&op.members, &outputs, &around, io, staging)?;
     let norm = |index: usize| op.norms.as_ref().map(|norms| &norms[index]);
     let weight = |index: usize| norm(index).map_or(Slot::Unused, |norm| Slot::Weight(norm.weight));
     let heads = out.cols / paged.head_dim;

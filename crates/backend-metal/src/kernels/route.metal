@@ -14,9 +14,7 @@ kernel void route(device const float* x [[buffer(0)]],
     device const float* row = x + ulong(tg.y) * a.cols;
     const bool broken = row_has_nan(row, a.cols, (threadgroup uint*)room, t, lane, sg);
     device float* out = weights + tg.y * a.k;
-    Best last;
-    last.value = 0.0f;
-    last.column = NO_COLUMN;
+    Best last = none();
     float sum = 0.0f;
     for (uint rank = 0; rank < a.k; rank++) {
         last = next_best(row, a.cols, last, room, t, lane, sg);

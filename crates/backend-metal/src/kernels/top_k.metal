@@ -12,9 +12,7 @@ kernel void top_k(device const float* x [[buffer(0)]],
                   uint sg [[simdgroup_index_in_threadgroup]]) {
     device const float* row = x + ulong(tg.y) * a.cols;
     const bool broken = row_has_nan(row, a.cols, (threadgroup uint*)room, t, lane, sg);
-    Best last;
-    last.value = 0.0f;
-    last.column = NO_COLUMN;
+    Best last = none();
     for (uint rank = 0; rank < a.k; rank++) {
         last = next_best(row, a.cols, last, room, t, lane, sg);
         if (t == 0) {

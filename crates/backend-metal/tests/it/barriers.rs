@@ -74,6 +74,11 @@ fn of_matmul_tiles() {
 }
 
 #[test]
+fn of_expert_tiles() {
+    hold("expert_matmul_many", "f32_float", &["expert_matmul.f32.f32[T=17"]);
+}
+
+#[test]
 fn of_attention() {
     hold("attention", "f32_f32_64", &["attention.decode[[(511", "attention.decode[[(31"]);
 }

@@ -1,11 +1,13 @@
 //! The device that these tests run on: planned splits, launch by launch, on the simulator.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use metal_sim::{
     Binding, Compiler, Grid, Kernel, Launch, Library, Memory, Mode, Profile, Simulator, Source,
+    Traffic, Watch,
 };
+use minfer_backend_metal::hazards::{Access, touched};
 use minfer_backend_metal::{Dispatch, Limits, MetalTarget, Slot, Staging, dispatches, modules};
 use minfer_graph::{Input, StateDecl, ValueId};
 use minfer_plan::{
@@ -53,11 +55,24 @@ struct Finished {
     staging: Vec<u8>,
 }
 
+/// What a launch of a step was, and what it moved.
+pub struct Measured {
+    /// Layer of its node.
+    pub layer: Option<usize>,
+    /// The launch.
+    pub dispatch: Dispatch,
+    /// What it touches, as barriers are set by it.
+    pub touched: Vec<Access>,
+    /// Its traffic.
+    pub traffic: Traffic,
+}
+
 /// A Metal device on the simulator. Work happens in `submit`.
 pub struct SimDevice {
     target: MetalTarget,
     run: Run,
     changed: Option<Library>,
+    measured: Option<Arc<Mutex<Vec<Measured>>>>,
     weights: Option<Arc<Memory>>,
     placed: Vec<PlacedWeight>,
     states: Vec<Vec<Option<Pool>>>,
@@ -72,6 +87,7 @@ impl SimDevice {
             target: MetalTarget::new(Limits::apple7("simulated"), staging),
             run,
             changed: None,
+            measured: None,
             weights: None,
             placed: Vec::new(),
             states: Vec::new(),
@@ -83,6 +99,11 @@ impl SimDevice {
     /// The same device, with the kernels of a changed module instead of those it has.
     pub fn with_changed(self, library: Library) -> SimDevice {
         SimDevice { changed: Some(library), ..self }
+    }
+
+    /// The same device, which notes what each launch moves instead of what is wrong with it.
+    pub fn measuring(self, measured: Arc<Mutex<Vec<Measured>>>) -> SimDevice {
+        SimDevice { measured: Some(measured), ..self }
     }
 
     fn kernel(&self, name: &str) -> Result<Kernel, String> {
@@ -202,7 +223,18 @@ impl Running<'_> {
             grid: Grid::Threadgroups(dispatch.grid.threadgroups(rows)),
             threads_per_threadgroup: [dispatch.threads, 1, 1],
         };
-        let outcome = simulator(self.device.run.seed).run(&launch);
+        let measured = self.device.measured.as_ref();
+        let watch = if measured.is_some() { Watch::Traffic } else { Watch::Mistakes };
+        let simulator = Simulator { watch, ..simulator(self.device.run.seed) };
+        let outcome = simulator.run(&launch);
+        if let (Some(measured), [traffic]) = (measured, &outcome.traffic[..]) {
+            measured.lock().expect("no test failed").push(Measured {
+                layer: self.split.node(step).layer,
+                dispatch: dispatch.clone(),
+                touched: touched(self.split, step, dispatch),
+                traffic: traffic.clone(),
+            });
+        }
         let reports: Vec<String> = outcome.reports.iter().map(ToString::to_string).collect();
         if reports.is_empty() {
             return Ok(());

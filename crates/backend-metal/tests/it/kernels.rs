@@ -99,7 +99,7 @@ fn elementwise_ops() {
 
 #[test]
 fn norms() {
-    for op in ["rms_norm", "qk_norm", "add_norm"] {
+    for op in ["rms_norm", "qk_norm", "add_norm", "norm_add"] {
         hold(&cases(op), FAST, Staging::Full, 60);
         hold(&some(cases(op), 2), CHECKED, Staging::Full, 30);
     }
@@ -127,6 +127,14 @@ fn matmul_checked() {
 fn matmul_with_operands_staged_as_f16() {
     hold(&cases("matmul."), FAST, Staging::Half, 1400);
     hold(&some(cases("matmul."), 97), CHECKED, Staging::Half, 10);
+}
+
+#[test]
+fn matmul_with_what_lies_around_it() {
+    hold(&cases("matmul_add"), FAST, Staging::Full, 50);
+    hold(&some(cases("matmul_add"), 3), CHECKED, Staging::Full, 20);
+    hold(&cases("norm_matmul"), FAST, Staging::Full, 16);
+    hold(&some(cases("norm_matmul"), 2), CHECKED, Staging::Full, 8);
 }
 
 #[test]

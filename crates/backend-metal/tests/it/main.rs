@@ -2,6 +2,7 @@
 
 mod barriers;
 mod device;
+mod figures;
 mod kernels;
 mod language;
 mod launches;

@@ -2,6 +2,7 @@
 
 use minfer_graph::op::gate_up::GateUp;
 use minfer_graph::op::matmul::Member;
+use minfer_graph::op::rms_norm::RmsNorm;
 use minfer_graph::{Activation, Rows};
 use minfer_quant::{DType, Quant};
 
@@ -16,7 +17,10 @@ pub(super) fn cases() -> Vec<Case> {
         for operand in [Some(DType::F32), quantized_operand(quant)].into_iter().flatten() {
             for function in [Activation::Silu, Activation::Gelu] {
                 for rows in [1, 9, 33] {
-                    cases.push(case(quant, operand, function, rows));
+                    cases.push(case(quant, operand, function, rows, false));
+                }
+                if operand == DType::F32 {
+                    cases.push(case(quant, operand, function, 2, true));
                 }
             }
         }
@@ -24,18 +28,20 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-fn case(quant: Quant, operand: DType, function: Activation, rows: usize) -> Case {
+fn case(quant: Quant, operand: DType, function: Activation, rows: usize, norm: bool) -> Case {
     let cols = if quant.block_len() == 1 { 70 } else { 2 * quant.block_len() };
     let name = format!(
-        "gate_up.{}.{}.{}[{rows},17,{cols}]",
+        "gate_up.{}.{}.{}[{rows},17,{cols}{}]",
         quant.name(),
         operand.name(),
-        function.name()
+        function.name(),
+        if norm { ",norm" } else { "" }
     );
     let mut case = CaseBuilder::new(name, tokens(rows), Tolerance::Relative(2e-5));
     let x = operand_of(&mut case, operand, Rows::TOKENS, cols);
     let members =
         (0..2).map(|_| Member::new(case.weight(quant, [1, 17, cols], 0.3), None)).collect();
-    case.op(GateUp { members, function }, &[x]);
+    let input_norm = norm.then(|| RmsNorm { weight: case.vector(cols), eps: 1e-5 });
+    case.op(GateUp { members, input_norm, function }, &[x]);
     case.finish()
 }

@@ -13,8 +13,10 @@ mod glu;
 mod glu_quantize;
 mod kv_store;
 mod matmul;
+mod matmul_add;
 mod matmul_group;
 mod mul;
+mod norm_add;
 mod norm_matmul;
 mod norm_quantize;
 mod qk_norm;
@@ -61,6 +63,8 @@ pub fn cases(op: OpKind) -> Vec<Case> {
         OpKind::NormQuantize => norm_quantize::cases(),
         OpKind::GluQuantize => glu_quantize::cases(),
         OpKind::NormMatmul => norm_matmul::cases(),
+        OpKind::NormAdd => norm_add::cases(),
+        OpKind::MatmulAdd => matmul_add::cases(),
         OpKind::Qkv => qkv::cases(),
         OpKind::GateUp => gate_up::cases(),
     }

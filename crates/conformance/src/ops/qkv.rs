@@ -4,6 +4,7 @@ use minfer_graph::op::attention::Attention;
 use minfer_graph::op::matmul::Member;
 use minfer_graph::op::qk_norm::QkNorm;
 use minfer_graph::op::qkv::Qkv;
+use minfer_graph::op::rms_norm::RmsNorm;
 use minfer_graph::op::rope::Pairs;
 use minfer_graph::{Input, KvTypes, Rows};
 use minfer_plan::SequenceRows;
@@ -21,7 +22,10 @@ pub(super) fn cases() -> Vec<Case> {
         for operand in [Some(DType::F32), quantized_operand(quant)].into_iter().flatten() {
             for (bias, norms) in [(false, false), (true, false), (false, true)] {
                 for rows in [1, 9, 33] {
-                    cases.push(case(quant, operand, bias, norms, rows));
+                    cases.push(case(quant, operand, [false, bias, norms], rows));
+                }
+                if operand == DType::F32 {
+                    cases.push(case(quant, operand, [true, bias, norms], 5));
                 }
             }
         }
@@ -29,9 +33,11 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-fn case(quant: Quant, operand: DType, bias: bool, norms: bool, rows: usize) -> Case {
+fn case(quant: Quant, operand: DType, [input_norm, bias, norms]: [bool; 3], rows: usize) -> Case {
     let (heads, kv_heads, head_dim, cols) = (4, 2, 32, 256);
-    let name = format!("qkv.{}.{}[{rows},bias={bias},norms={norms}]", quant.name(), operand.name());
+    let taken_in = if input_norm { ",norm" } else { "" };
+    let (weights, operands) = (quant.name(), operand.name());
+    let name = format!("qkv.{weights}.{operands}[{rows},bias={bias},norms={norms}{taken_in}]");
     let mut case = CaseBuilder::new(name, tokens(rows), Tolerance::Relative(5e-5));
     let kv = KvTypes { key: KvType::F32, value: KvType::F32 };
     let state = case.cache([kv_heads, head_dim], kv, None, 64, 0);
@@ -45,10 +51,11 @@ fn case(quant: Quant, operand: DType, bias: bool, norms: bool, rows: usize) -> C
         .to_vec();
     let norms = norms
         .then(|| [(), ()].map(|()| QkNorm { weight: case.vector(head_dim), eps: 1e-6, head_dim }));
+    let input_norm = input_norm.then(|| RmsNorm { weight: case.vector(cols), eps: 1e-5 });
     let positions = case.input(Input::Positions);
     let slots = case.input(Input::Slots { group: 0 });
     let rope = rope_of(Pairs::HalfSplit, head_dim, head_dim / 2);
-    let q = case.op(Qkv { members, norms, rope, state }, &[x, positions, slots])[0];
+    let q = case.op(Qkv { members, input_norm, norms, rope, state }, &[x, positions, slots])[0];
     let pages = case.input(Input::Pages { group: 0 });
     let work = case.input(Input::Work { group: 0 });
     let scale = 1.0 / (head_dim as f32).sqrt();

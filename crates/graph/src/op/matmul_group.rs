@@ -5,7 +5,10 @@
 //! concatenated. A primitive that still comes apart, with the same roundings, into one `matmul` per
 //! member where a device lacks the pair of formats.
 
+use minfer_quant::DType;
+
 use super::matmul::{Matmul, Member, member_weights};
+use super::rms_norm::RmsNorm;
 use super::{OpDef, check};
 use crate::error::Error;
 use crate::graph::{Tables, ValueId};
@@ -61,6 +64,19 @@ pub(crate) fn check_operands(op: &'static str, inputs: &[TensorType]) -> Result<
         Some(other) => check::fail(op, format!("operands shaped like {first}"), other.to_string()),
         None => Ok(()),
     }
+}
+
+/// A norm that is taken in applies to one operand in f32.
+pub(crate) fn check_norm(
+    op: &'static str,
+    norm: Option<&RmsNorm>,
+    inputs: &[TensorType],
+    tables: &Tables,
+) -> Result<(), Error> {
+    let Some(norm) = norm else { return Ok(()) };
+    let [x] = check::operands(op, inputs)?;
+    check::dtype(op, x, DType::F32)?;
+    check::vector(op, tables, norm.weight, x.cols)
 }
 
 /// Which operand each member takes, when they differ.

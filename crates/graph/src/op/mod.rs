@@ -32,6 +32,8 @@ pub mod add_norm;
 pub mod gate_up;
 pub mod glu;
 pub mod glu_quantize;
+pub mod matmul_add;
+pub mod norm_add;
 pub mod norm_matmul;
 pub mod norm_quantize;
 pub mod qkv;
@@ -109,6 +111,8 @@ ops! {
     NormQuantize => norm_quantize,
     GluQuantize => glu_quantize,
     NormMatmul => norm_matmul,
+    NormAdd => norm_add,
+    MatmulAdd => matmul_add,
     Qkv => qkv,
     GateUp => gate_up,
 }

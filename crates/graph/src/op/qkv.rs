@@ -1,14 +1,16 @@
 //! `qkv`: everything between the attention norm and attention itself.
 //!
-//! Formula: q, k, v by `matmul_group`; q and k through `qk_norm` where the model has it; both
-//! through `rope`; k and v into the cache by `kv_store`. Operands: the activations (once per type),
+//! Formula: q, k, v by `matmul_group`, of the activations or of their `rms_norm`; q and k through
+//! `qk_norm` where the model has it; both through `rope`; k and v into the cache by `kv_store`.
+//! Operands: the activations (once per type; one in f32 where they are still to be normed),
 //! positions i32 [T, 1], slots i32 [T, 1]. Output: q f32 [T, heads · head_dim]. Composite, with the
 //! same roundings.
 
 use super::kv_store::KvStore;
 use super::matmul::{Member, member_weights};
-use super::matmul_group::{MatmulGroup, check_operands, operand_text};
+use super::matmul_group::{MatmulGroup, check_norm, check_operands, operand_text};
 use super::qk_norm::QkNorm;
+use super::rms_norm::RmsNorm;
 use super::rope::Rope;
 use super::{OpDef, check};
 use crate::error::Error;
@@ -22,6 +24,8 @@ use crate::value::{Rows, StateId, TensorType, WeightId};
 pub struct Qkv {
     /// The matrices of q, k and v, in this order.
     pub members: Vec<Member>,
+    /// Norm of the activations, where it is taken in.
+    pub input_norm: Option<RmsNorm>,
     /// Norms of q and k.
     pub norms: Option<[QkNorm; 2]>,
     /// Rotation of q and k.
@@ -36,6 +40,7 @@ impl OpDef for Qkv {
             return check::fail("qkv", "activations, positions and slots", "fewer operands");
         };
         check_operands("qkv", activations)?;
+        check_norm("qkv", self.input_norm.as_ref(), activations, tables)?;
         let [q, k, v] = self.members.as_slice() else {
             return check::fail("qkv", "3 members", self.members.len().to_string());
         };
@@ -54,7 +59,8 @@ impl OpDef for Qkv {
     }
 
     fn weights(&self) -> Vec<WeightId> {
-        let mut weights = member_weights(&self.members);
+        let mut weights: Vec<WeightId> = self.input_norm.iter().map(|norm| norm.weight).collect();
+        weights.extend(member_weights(&self.members));
         weights.extend(self.norms.iter().flatten().map(|norm| norm.weight));
         weights
     }
@@ -68,9 +74,9 @@ impl OpDef for Qkv {
     }
 
     fn attributes(&self) -> String {
-        let operands = operand_text(&self.members);
-        let separator = if operands.is_empty() { "" } else { ", " };
-        format!("{operands}{separator}{}", self.rope.attributes())
+        let norm = self.input_norm.iter().map(RmsNorm::attributes);
+        let parts = norm.chain([operand_text(&self.members), self.rope.attributes()]);
+        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
     }
 
     fn macs(&self, inputs: &[TensorType], tables: &Tables, counts: &Counts) -> u64 {
@@ -86,6 +92,12 @@ impl OpDef for Qkv {
         let [activations @ .., positions, slots] = inputs else {
             return check::fail("qkv", "activations, positions and slots", "fewer operands");
         };
+        if let Some(norm) = &self.input_norm {
+            let normed = rewrite.emit("norm", norm.clone(), activations)?;
+            let rest = Qkv { input_norm: None, ..self.clone() };
+            rewrite.emit_into("qkv", rest, &[normed[0], *positions, *slots], outputs);
+            return Ok(true);
+        }
         let group = MatmulGroup { members: self.members.clone() };
         let projected = rewrite.emit("matmul", group, activations)?;
         let [mut q, mut k, v] = projected[..] else {

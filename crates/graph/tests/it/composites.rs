@@ -6,11 +6,14 @@ use minfer_graph::op::gate_up::GateUp;
 use minfer_graph::op::glu::Glu;
 use minfer_graph::op::glu_quantize::GluQuantize;
 use minfer_graph::op::matmul::Member;
+use minfer_graph::op::matmul_add::MatmulAdd;
 use minfer_graph::op::matmul_group::MatmulGroup;
+use minfer_graph::op::norm_add::NormAdd;
 use minfer_graph::op::norm_matmul::NormMatmul;
 use minfer_graph::op::norm_quantize::NormQuantize;
 use minfer_graph::op::qk_norm::QkNorm;
 use minfer_graph::op::qkv::Qkv;
+use minfer_graph::op::rms_norm::RmsNorm;
 use minfer_graph::op::softmax::Softmax;
 use minfer_graph::{
     Activation, Error, Graph, Node, Op, OpKind, Rewrite, StateId, TensorType, Value, ValueId,
@@ -31,17 +34,26 @@ fn qkv(norms: bool) -> Qkv {
     Qkv {
         members: vec![Member::new(Q, Some(Q_BIAS)), Member::new(K, Some(K_BIAS)), member(V, 0)],
         norms: norms.then(|| [norm.clone(), norm]),
+        input_norm: None,
         rope: rope(),
         state: CACHE,
     }
 }
 
+fn input_norm() -> Option<RmsNorm> {
+    Some(RmsNorm { weight: NORM, eps: 1e-5 })
+}
+
 /// Every composite with operands that it takes.
 fn samples() -> Vec<(Op, Vec<TensorType>)> {
-    let gate_up = GateUp { members: vec![member(GATE, 0), member(UP, 1)], function: SILU };
+    let gate_up =
+        GateUp { members: vec![member(GATE, 0), member(UP, 1)], input_norm: None, function: SILU };
+    let members = vec![member(GATE, 0), member(UP, 0)];
+    let normed = GateUp { members, input_norm: input_norm(), function: SILU };
     let projections = vec![member(Q, 0), member(K, 0)];
     let both = vec![quantized(DType::Q8_0, 256), tokens(256)];
     let indexed = vec![tokens(256), indices(1), indices(1)];
+    let indexed_again = indexed.clone();
     vec![
         (Glu { function: SILU }.into(), vec![tokens(96); 2]),
         (AddNorm { weight: NORM, eps: 1e-5 }.into(), vec![tokens(256); 2]),
@@ -51,6 +63,10 @@ fn samples() -> Vec<(Op, Vec<TensorType>)> {
         (qkv(false).into(), indexed.clone()),
         (qkv(true).into(), indexed),
         (gate_up.into(), both),
+        (Qkv { input_norm: input_norm(), ..qkv(true) }.into(), indexed_again),
+        (normed.into(), vec![tokens(256)]),
+        (NormAdd { weight: NORM, eps: 1e-5 }.into(), vec![tokens(256); 2]),
+        (MatmulAdd { weight: Q, bias: Some(Q_BIAS) }.into(), vec![tokens(256); 2]),
     ]
 }
 
@@ -184,11 +200,40 @@ fn fused_norms_take_a_weight_per_column() {
 
 #[test]
 fn gate_up_takes_two_matrices_of_one_height() {
-    let op = |members| GateUp { members, function: SILU };
+    let op = |members| GateUp { members, input_norm: None, function: SILU };
     accepts(op(vec![member(GATE, 0), member(UP, 0)]), &[tokens(256)], &[tokens(512)]);
     let heights = "gate_up: expected operands of one type, f32[T,512], found f32[T,64]";
     refuses(op(vec![member(GATE, 0), member(K, 0)]), &[tokens(256)], heights);
     refuses(op(vec![member(GATE, 0)]), &[tokens(256)], "gate_up: expected 2 members, found 1");
+}
+
+#[test]
+fn what_is_still_to_be_normed_comes_once_and_in_f32() {
+    let op = GateUp {
+        members: vec![member(GATE, 0), member(UP, 0)],
+        input_norm: input_norm(),
+        function: SILU,
+    };
+    accepts(op.clone(), &[tokens(256)], &[tokens(512)]);
+    let float = "gate_up: expected a f32 operand, found q8_0[T,256]";
+    refuses(op.clone(), &[quantized(DType::Q8_0, 256)], float);
+    refuses(op.clone(), &[tokens(256); 2], "gate_up: expected 1 operands, found 2");
+    assert_eq!(Op::from(op).matmul_weights(0), []);
+    let op = Qkv { input_norm: input_norm(), ..qkv(true) };
+    let quantized = [quantized(DType::Q8_0, 256), indices(1), indices(1)];
+    refuses(op, &quantized, "qkv: expected a f32 operand, found q8_0[T,256]");
+}
+
+#[test]
+fn residuals_are_shaped_like_what_they_are_added_to() {
+    let norm = NormAdd { weight: NORM, eps: 1e-5 };
+    accepts(norm.clone(), &[tokens(256); 2], &[tokens(256)]);
+    let unequal = "norm_add: expected operands of one type, f32[T,256], found f32[T,64]";
+    refuses(norm, &[tokens(256), tokens(64)], unequal);
+    let matmul = MatmulAdd { weight: K, bias: None };
+    accepts(matmul.clone(), &[quantized(DType::Q8_0, 256), tokens(64)], &[tokens(64)]);
+    let unequal = "matmul_add: expected operands of one type, f32[T,64], found f32[T,256]";
+    refuses(matmul, &[tokens(256); 2], unequal);
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn graph() -> Graph {
     let positions = b.input(Input::Positions);
     let slots = b.input(Input::Slots { group: 0 });
     let members = vec![Member::new(Q, Some(Q_BIAS)), Member::new(K, None), Member::new(V, None)];
-    let qkv = Qkv { members, norms: None, rope: rope(), state: CACHE };
+    let qkv = Qkv { members, input_norm: None, norms: None, rope: rope(), state: CACHE };
     let q = b.push_one("blk.0.qkv", qkv, &[x, positions, slots]).unwrap();
     let (pages, work) = (b.input(Input::Pages { group: 0 }), b.input(Input::Work { group: 0 }));
     let attention =
@@ -33,7 +33,7 @@ fn graph() -> Graph {
     let norm = AddNorm { weight: NORM, eps: 1e-6 };
     let sums = b.push("blk.0.add_norm", norm, &[x, mixed]).unwrap();
     let members = vec![Member::new(GATE, None), Member::new(UP, None)];
-    let gate_up = GateUp { members, function: Activation::Silu };
+    let gate_up = GateUp { members, input_norm: None, function: Activation::Silu };
     let inner = b.push_one("blk.0.gate_up", gate_up, &[sums[1]]).unwrap();
     let down = Matmul::new(DOWN, None);
     let down = b.push_one("blk.0.down", down, &[inner]).unwrap();

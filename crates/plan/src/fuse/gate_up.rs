@@ -16,7 +16,8 @@ pub(super) fn find(view: &View<'_>, node: usize) -> Option<Match> {
     }
     Some(Match {
         swallowed: vec![index],
-        op: GateUp { members: matmul.members.clone(), function: op.function }.into(),
+        op: GateUp { members: matmul.members.clone(), input_norm: None, function: op.function }
+            .into(),
         inputs: group.inputs.clone(),
         outputs: glu.outputs.clone(),
     })

@@ -10,7 +10,11 @@ mod apply;
 mod gate_up;
 mod glu;
 mod glu_quantize;
+mod matmul_add;
+mod norm_add;
+mod norm_gate_up;
 mod norm_matmul;
+mod norm_qkv;
 mod norm_quantize;
 mod qkv;
 
@@ -26,6 +30,14 @@ pub enum Fusion {
     GateUp,
     /// `matmul_group`, norms, `rope` and `kv_store` → `qkv`.
     Qkv,
+    /// `rms_norm` and `qkv` → `qkv` that takes the norm in.
+    NormQkv,
+    /// `rms_norm` and `gate_up` → `gate_up` that takes the norm in.
+    NormGateUp,
+    /// `matmul` and `add` → `matmul_add`.
+    MatmulAdd,
+    /// `rms_norm` and `add` → `norm_add`.
+    NormAdd,
     /// `rms_norm` and `quantize_rows` → `norm_quantize`.
     NormQuantize,
     /// `add` and `rms_norm` → `add_norm`.
@@ -36,11 +48,16 @@ pub enum Fusion {
     NormMatmul,
 }
 
-/// All fusions in the order in which they are tried.
+/// All fusions in the order in which they are tried: what takes a norm or a sum into a matmul comes
+/// before what joins the two to each other.
 pub const FUSIONS: &[Fusion] = &[
     Fusion::Glu,
     Fusion::GateUp,
     Fusion::Qkv,
+    Fusion::NormQkv,
+    Fusion::NormGateUp,
+    Fusion::MatmulAdd,
+    Fusion::NormAdd,
     Fusion::NormQuantize,
     Fusion::AddNorm,
     Fusion::GluQuantize,
@@ -48,12 +65,16 @@ pub const FUSIONS: &[Fusion] = &[
 ];
 
 impl Fusion {
-    /// Name in flags: that of the composite.
+    /// Name in flags: that of the composite, after what it takes in.
     pub fn name(self) -> &'static str {
         match self {
             Fusion::Glu => "glu",
             Fusion::GateUp => "gate_up",
             Fusion::Qkv => "qkv",
+            Fusion::NormQkv => "norm_qkv",
+            Fusion::NormGateUp => "norm_gate_up",
+            Fusion::MatmulAdd => "matmul_add",
+            Fusion::NormAdd => "norm_add",
             Fusion::NormQuantize => "norm_quantize",
             Fusion::AddNorm => "add_norm",
             Fusion::GluQuantize => "glu_quantize",
@@ -66,6 +87,10 @@ impl Fusion {
             Fusion::Glu => glu::find(view, node),
             Fusion::GateUp => gate_up::find(view, node),
             Fusion::Qkv => qkv::find(view, node),
+            Fusion::NormQkv => norm_qkv::find(view, node),
+            Fusion::NormGateUp => norm_gate_up::find(view, node),
+            Fusion::MatmulAdd => matmul_add::find(view, node),
+            Fusion::NormAdd => norm_add::find(view, node),
             Fusion::NormQuantize => norm_quantize::find(view, node),
             Fusion::AddNorm => add_norm::find(view, node),
             Fusion::GluQuantize => glu_quantize::find(view, node),

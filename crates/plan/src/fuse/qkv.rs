@@ -31,7 +31,13 @@ pub(super) fn find(view: &View<'_>, node: usize) -> Option<Match> {
     inputs.extend([q.positions, slots]);
     let mut swallowed = vec![index];
     swallowed.extend(q.nodes.iter().chain(&k.nodes));
-    let op = Qkv { members: matmul.members.clone(), norms, rope: q.rope.clone(), state: op.state };
+    let op = Qkv {
+        members: matmul.members.clone(),
+        input_norm: None,
+        norms,
+        rope: q.rope.clone(),
+        state: op.state,
+    };
     Some(Match { swallowed, op: op.into(), inputs, outputs: vec![q.value] })
 }
 

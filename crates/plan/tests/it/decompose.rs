@@ -23,10 +23,10 @@ fn graph() -> Graph {
         frequencies: [1.0].into(),
         magnitude: 1.0,
     };
-    let op = Qkv { members, norms: None, rope, state: minfer_graph::StateId(0) };
+    let op = Qkv { members, input_norm: None, norms: None, rope, state: minfer_graph::StateId(0) };
     let q = b.push_one("qkv", op, &[x, positions, slots]).unwrap();
     let members = [GATE, UP].map(|weight| Member::new(weight, None)).to_vec();
-    let op = GateUp { members, function: Activation::Silu };
+    let op = GateUp { members, input_norm: None, function: Activation::Silu };
     let inner = b.push_one("gate_up", op, &[q]).unwrap();
     b.output(OutputKind::Logits, inner);
     b.finish().unwrap()

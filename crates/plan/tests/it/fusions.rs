@@ -275,6 +275,68 @@ fn norm_matmul() {
     leaves(Fusion::NormMatmul, &read);
 }
 
+#[test]
+fn matmul_add() {
+    let summed = |swap: bool, again: bool| {
+        graph(|b, x| {
+            let y = b.push_one("q", Matmul::new(Q, None), &[x]).unwrap();
+            let sum = if swap { add(b, y, x) } else { add(b, x, y) };
+            if again { vec![sum, y] } else { vec![sum] }
+        })
+    };
+    makes(Fusion::MatmulAdd, &summed(false, false), &["matmul_add"]);
+    makes(Fusion::MatmulAdd, &summed(true, false), &["matmul_add"]);
+    leaves(Fusion::MatmulAdd, &summed(false, true));
+}
+
+#[test]
+fn norm_add() {
+    let summed = |swap: bool, again: bool| {
+        graph(|b, x| {
+            let y = norm(b, x);
+            let sum = if swap { add(b, y, x) } else { add(b, x, y) };
+            if again { vec![sum, y] } else { vec![sum] }
+        })
+    };
+    makes(Fusion::NormAdd, &summed(false, false), &["norm_add"]);
+    makes(Fusion::NormAdd, &summed(true, false), &["norm_add"]);
+    leaves(Fusion::NormAdd, &summed(false, true));
+}
+
+/// Composites that take the norm before them in; a target that does not keeps both.
+#[test]
+fn norms_are_taken_in() {
+    let gated = |again: bool| {
+        graph(|b, x| {
+            let y = norm(b, x);
+            let both = group(b, &[GATE, UP], y);
+            let act = silu(b, both[0]);
+            let product = mul(b, act, both[1]);
+            if again { vec![product, y] } else { vec![product] }
+        })
+    };
+    let stored = graph(|b, x| {
+        let y = norm(b, x);
+        let (q, k, v) = projections(b, y, [true; 2], 1.0);
+        store(b, 0, k, v);
+        vec![q]
+    });
+    let (gates, heads) = ([Fusion::Glu, Fusion::GateUp], [Fusion::Qkv]);
+    for (graph, before, fusion, composite) in [
+        (&gated(false), &gates[..], Fusion::NormGateUp, "gate_up"),
+        (&stored, &heads[..], Fusion::NormQkv, "qkv"),
+    ] {
+        assert_eq!(fused(graph, before), ["rms_norm", composite]);
+        let all: Vec<Fusion> = before.iter().copied().chain([fusion]).collect();
+        assert_eq!(fused(graph, &all), [composite]);
+        let refusing = Switches::new("a").refusing_norms();
+        let program = plan_whole(graph, &refusing, &only(&all)).unwrap();
+        assert_eq!(&kinds(&program.graph)[1..], ["rms_norm", composite]);
+    }
+    let all = [Fusion::Glu, Fusion::GateUp, Fusion::NormGateUp];
+    assert_eq!(fused(&gated(true), &all), ["rms_norm", "gate_up"]);
+}
+
 /// Nothing is swallowed across the border of two targets.
 #[test]
 fn patterns_end_at_the_border() {
@@ -317,9 +379,8 @@ fn all_together() {
     let program = plan_whole(&layer, &target, &Options::default()).unwrap();
     assert_eq!(
         &kinds(&program.graph)[1..],
-        ["norm_quantize", "gate_up", "quantize_rows", "matmul", "add", "norm_quantize", "matmul"]
+        ["norm_quantize", "gate_up", "quantize_rows", "matmul_add", "norm_quantize", "matmul"]
     );
     let floats = plan_whole(&layer, &Switches::new("a"), &Options::default()).unwrap();
-    // gate_up comes before norm_matmul, and what it takes is no matmul any more.
-    assert_eq!(&kinds(&floats.graph)[1..], ["rms_norm", "gate_up", "matmul", "add_norm", "matmul"]);
+    assert_eq!(&kinds(&floats.graph)[1..], ["gate_up", "matmul_add", "norm_matmul"]);
 }

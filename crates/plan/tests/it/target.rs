@@ -14,6 +14,7 @@ pub const ALIGNMENT: usize = 64;
 pub struct Switches {
     caps: Caps,
     refused: Vec<OpKind>,
+    norms: bool,
     operand: fn(&WeightDecl) -> DType,
     scratch: fn(OpKind) -> usize,
 }
@@ -32,11 +33,16 @@ impl Switches {
             batch_invariant: true,
             overlaps: false,
         };
-        Switches { caps, refused: Vec::new(), operand: |_| DType::F32, scratch: |_| 0 }
+        Switches { caps, refused: Vec::new(), norms: true, operand: |_| DType::F32, scratch: |_| 0 }
     }
 
     pub fn refusing(self, refused: &[OpKind]) -> Switches {
         Switches { refused: refused.to_vec(), ..self }
+    }
+
+    /// Refuses composites that take a norm in.
+    pub fn refusing_norms(self) -> Switches {
+        Switches { norms: false, ..self }
     }
 
     pub fn wanting(self, operand: fn(&WeightDecl) -> DType) -> Switches {
@@ -75,6 +81,14 @@ impl Target for Switches {
         let kind = op.kind();
         if self.refused.contains(&kind) {
             return Err(Unsupported::because(format!("{} is switched off", kind.name())));
+        }
+        let takes_norm = match op {
+            Op::Qkv(op) => op.input_norm.is_some(),
+            Op::GateUp(op) => op.input_norm.is_some(),
+            _other => false,
+        };
+        if takes_norm && !self.norms {
+            return Err(Unsupported::because("norms are launched by themselves"));
         }
         let mut kernel = kind.name().to_string();
         for weight in op.def().weights() {

@@ -13,8 +13,10 @@ pub(crate) mod glu;
 pub(crate) mod glu_quantize;
 pub(crate) mod kv_store;
 pub(crate) mod matmul;
+pub(crate) mod matmul_add;
 pub(crate) mod matmul_group;
 pub(crate) mod mul;
+pub(crate) mod norm_add;
 pub(crate) mod norm_matmul;
 pub(crate) mod norm_quantize;
 pub(crate) mod qk_norm;
@@ -79,6 +81,8 @@ pub(crate) fn run<T: Real>(op: &Op, inputs: &[Tensor<T>], env: &mut Env<'_>) -> 
         Op::NormQuantize(op) => vec![norm_quantize::run(op, x, env)],
         Op::GluQuantize(op) => vec![glu_quantize::run(op, x, &inputs[1])],
         Op::NormMatmul(op) => norm_matmul::run(op, x, env),
+        Op::NormAdd(op) => vec![norm_add::run(op, x, &inputs[1], env)],
+        Op::MatmulAdd(op) => vec![matmul_add::run(op, x, &inputs[1], env)],
         Op::Qkv(op) => vec![qkv::run(op, inputs, env)],
         Op::GateUp(op) => vec![gate_up::run(op, inputs, env)],
     }

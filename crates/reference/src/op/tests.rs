@@ -395,7 +395,12 @@ fn canonical_stays_near_f64() {
     for function in [Activation::Silu, Activation::Gelu, Activation::SoftCap(2.0)] {
         agree(&[], def::unary::Unary { function }, &one, 5e-7);
         agree(&[], def::glu::Glu { function }, &both, 5e-7);
-        agree(&given, def::gate_up::GateUp { members: same(WeightId(1)), function }, &one, 2e-6);
+        agree(
+            &given,
+            def::gate_up::GateUp { members: same(WeightId(1)), input_norm: None, function },
+            &one,
+            2e-6,
+        );
     }
     agree(&given, RmsNorm { weight, eps }, &one, 5e-7);
     agree(&given, QkNorm { weight: WeightId(4), eps, head_dim: 64 }, &one, 5e-7);
@@ -444,5 +449,19 @@ fn composites_have_the_bits_of_their_parts() {
     let members = vec![Member::new(WeightId(1), None), Member::new(WeightId(2), None)];
     let both = fixture.run(MatmulGroup { members: members.clone() }, &quantized);
     let expected = fixture.run(def::glu::Glu { function }, &both);
-    assert_eq!(fixture.run(def::gate_up::GateUp { members, function }, &quantized), expected);
+    let gate_up = def::gate_up::GateUp { members, input_norm: None, function };
+    assert_eq!(fixture.run(gate_up.clone(), &quantized), expected);
+    let input_norm = Some(RmsNorm { weight, eps });
+    let expected = fixture.run(gate_up.clone(), std::slice::from_ref(&normed));
+    let taken_in = def::gate_up::GateUp { input_norm, ..gate_up };
+    assert_eq!(fixture.run(taken_in, std::slice::from_ref(&sum)), expected);
+    let expected = fixture.run(def::add::Add, &[normed, b.clone()]);
+    let norm_add = def::norm_add::NormAdd { weight, eps };
+    assert_eq!(fixture.run(norm_add, &[sum.clone(), b]), expected);
+    let matmul = Matmul::new(WeightId(1), None);
+    let product = fixture.run(matmul, &quantized).remove(0);
+    let residual: Tensor<f32> = real(64, &random.values(3 * 64, 2.0));
+    let expected = fixture.run(def::add::Add, &[product, residual.clone()]);
+    let matmul_add = def::matmul_add::MatmulAdd { weight: WeightId(1), bias: None };
+    assert_eq!(fixture.run(matmul_add, &[quantized[0].clone(), residual]), expected);
 }

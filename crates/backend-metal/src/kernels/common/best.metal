@@ -10,6 +10,22 @@ struct Best {
     uint column;
 };
 
+// Before the first.
+inline Best none() {
+    Best best = {0.0f, NO_COLUMN};
+    return best;
+}
+
+inline bool follows(float value, uint column, Best last) {
+    return last.column == NO_COLUMN || value < last.value ||
+           (value == last.value && column > last.column);
+}
+
+inline bool precedes(float value, uint column, Best other) {
+    return other.column == NO_COLUMN || value > other.value ||
+           (value == other.value && column < other.column);
+}
+
 inline bool row_has_nan(device const float* x, uint cols, threadgroup uint* room, uint t, uint lane,
                         uint sg) {
     uint first = NO_COLUMN;
@@ -19,24 +35,24 @@ inline bool row_has_nan(device const float* x, uint cols, threadgroup uint* room
     return group_min(first, room, lane, sg, 8) != NO_COLUMN;
 }
 
+// The best of all threads' best.
+inline Best group_best(Best mine, threadgroup float* room, uint lane, uint sg) {
+    const float value = mine.column == NO_COLUMN ? -INFINITY : mine.value;
+    Best best;
+    best.value = group_max(value, room, lane, sg, 8);
+    const uint column = value == best.value ? mine.column : NO_COLUMN;
+    best.column = group_min(column, (threadgroup uint*)room, lane, sg, 8);
+    return best;
+}
+
 inline Best next_best(device const float* x, uint cols, Best last, threadgroup float* room, uint t,
                       uint lane, uint sg) {
-    Best mine;
-    mine.value = -INFINITY;
-    mine.column = NO_COLUMN;
+    Best mine = none();
     for (uint i = t; i < cols; i += 256) {
-        const float v = x[i];
-        const bool after = last.column == NO_COLUMN || v < last.value ||
-                           (v == last.value && i > last.column);
-        // Columns rise, so among equals the lower stays.
-        if (after && (mine.column == NO_COLUMN || v > mine.value)) {
-            mine.value = v;
+        if (follows(x[i], i, last) && precedes(x[i], i, mine)) {
+            mine.value = x[i];
             mine.column = i;
         }
     }
-    Best best;
-    best.value = group_max(mine.value, room, lane, sg, 8);
-    const uint column = mine.value == best.value ? mine.column : NO_COLUMN;
-    best.column = group_min(column, (threadgroup uint*)room, lane, sg, 8);
-    return best;
+    return group_best(mine, room, lane, sg);
 }

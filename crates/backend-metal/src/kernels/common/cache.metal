@@ -1,5 +1,5 @@
-// Types of the KV cache. A page holds 32 positions of every K/V head, [kv_head][position][head_dim];
-// a vector is one (kv_head, position) of it. A struct has
+// Types of the KV cache. A page holds 32 positions of every K/V head,
+// [kv_head][position][head_dim]; a vector is one (kv_head, position) of it. A struct has
 //   put(page, vectors, head_dim, vector, column, lane value)   by a whole simdgroup, one column a lane
 //   one, four(page, vectors, head_dim, vector, column)         a value; four from a multiple of 4 on
 
