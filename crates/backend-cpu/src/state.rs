@@ -43,7 +43,7 @@ pub(crate) fn no_pool() -> Fault {
 
 /// Makes zeroed pools.
 pub(crate) fn pools(device: &str, placed: &[PlacedState]) -> Result<States, DeviceError> {
-    Pools::new(device, placed, |decl, pages| pool(decl, pages))
+    Pools::new(device, placed, pool)
 }
 
 /// A pool; fails with the bytes that could not be had.

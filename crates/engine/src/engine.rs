@@ -14,12 +14,13 @@ use minfer_tokenizer::Tokenizer;
 use crate::encode::ControlTexts;
 use crate::error::Error;
 use crate::event::Event;
+use crate::flight::Flight;
 use crate::options::EngineOptions;
 use crate::programs::Programs;
 use crate::sampling::Sampling;
 use crate::scheduler::{Scheduler, SequenceId};
 use crate::sequence::{Canceller, Limits, Live, Request};
-use crate::stats::{DeviceMemory, EngineStats, LogitsHash, MemoryPlan, OpProfile};
+use crate::stats::{DeviceMemory, EngineStats, LogitsHash, MemoryPlan, OpProfile, WaitProfile};
 use crate::stop::StopText;
 
 /// Stop strings of a request, and bytes of one of them, at most.
@@ -38,6 +39,8 @@ pub struct Engine {
     pub(crate) weights_bytes: Vec<u64>,
     pub(crate) scheduler: Scheduler,
     pub(crate) live: BTreeMap<SequenceId, Live>,
+    /// The step that began before the one before it was known.
+    pub(crate) flight: Option<Flight>,
     /// News that a call other than `step` came across.
     pub(crate) pending: Vec<Event>,
     pub(crate) options: EngineOptions,
@@ -48,6 +51,7 @@ pub struct Engine {
     pub(crate) lost: bool,
     pub(crate) steps: u64,
     pub(crate) profiled: BTreeMap<(&'static str, String), OpProfile>,
+    pub(crate) waits: WaitProfile,
 }
 
 impl std::fmt::Debug for Engine {
@@ -232,6 +236,11 @@ impl Engine {
         let mut rows: Vec<OpProfile> = self.profiled.values().cloned().collect();
         rows.sort_by_key(|row| std::cmp::Reverse(row.nanoseconds));
         rows
+    }
+
+    /// How long the steps of [`Engine::profile`] were waited for.
+    pub fn waits(&self) -> WaitProfile {
+        self.waits
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use minfer_gguf::{File, OpenOptions};
-use minfer_graph::{PAGE_POSITIONS, StateDecl, StateId, WeightId};
+use minfer_graph::{PAGE_POSITIONS, StateDecl, StateId, Want, WeightId};
 use minfer_models::Model;
 use minfer_plan::{
     Bounds, Buckets, Device, DeviceKind, Layout, Options, PlacedState, PlacedWeight, Placement,
@@ -18,10 +18,12 @@ use crate::batch;
 use crate::devices;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::flight;
 use crate::kv::GroupConfig;
 use crate::options::EngineOptions;
 use crate::programs::{Programs, Sizes};
 use crate::scheduler::{self, Config, Scheduler};
+use crate::stats::WaitProfile;
 
 /// Context by default: the trained one up to this.
 const CONTEXT_DEFAULT: usize = 8192;
@@ -89,6 +91,7 @@ impl Engine {
                 weights_bytes,
                 scheduler,
                 live: BTreeMap::new(),
+                flight: None,
                 pending: Vec::new(),
                 options,
                 control: OnceLock::new(),
@@ -96,6 +99,7 @@ impl Engine {
                 lost: false,
                 steps: 0,
                 profiled: BTreeMap::new(),
+                waits: WaitProfile::default(),
             }
         })
     }
@@ -132,6 +136,7 @@ impl Loaded {
             sequences: options.sequences,
             pages: scheduler::pages_of(context),
             context,
+            want: if flight::overlaps(devices) { Want::LogitsAndId } else { Want::Logits },
         };
         let groups = scheduler.groups();
         let bounds = Bounds {
@@ -158,6 +163,7 @@ impl Loaded {
         let weights_bytes = place_weights(file, &model, devices, &mut programs)?;
         programs.handles = place_states(devices, &programs)?;
         programs.plan_ends(&model, devices)?;
+        programs.load_all(&model, devices)?;
         Ok(Loaded { model, programs, placed, weights_bytes, scheduler })
     }
 }

@@ -8,7 +8,7 @@ use minfer_graph::{Counts, Graph, KvTypes, PARTITION_POSITIONS, StateDecl, StepS
 use minfer_models::Model;
 use minfer_plan::{
     Bounds, Bucket, Buckets, Device, Inputs, Layout, Limit, Options, Placement, Planned, Program,
-    Runner, StateHandle, StepOutputs, work_capacity,
+    RunTicket, Runner, StateHandle, StepOutputs, work_capacity,
 };
 
 use crate::error::Error;
@@ -52,6 +52,8 @@ pub(crate) struct Sizes {
     pub(crate) pages: usize,
     /// Positions of the longest sequence.
     pub(crate) context: usize,
+    /// What steps give of each output row.
+    pub(crate) want: Want,
 }
 
 impl Sizes {
@@ -63,7 +65,7 @@ impl Sizes {
         StepShape {
             tokens: bucket.tokens,
             outputs: bucket.outputs,
-            want: Want::Logits,
+            want: self.want,
             kv: self.kv,
             sequences,
             pages: self.pages,
@@ -95,7 +97,12 @@ impl Programs {
         if let Some(program) = self.planned.get(&key) {
             return Ok(program.clone());
         }
-        let graph = self.graph(model, key.bucket)?;
+        let mut shape = self.sizes.shape(key.bucket);
+        if key.keep_all {
+            // Traces have the same nodes on every device.
+            shape.want = Want::Logits;
+        }
+        let graph = model.graph(&shape)?;
         let layouts = self.layouts.iter();
         let targets: Vec<Planned<'_>> = devices
             .iter()
@@ -128,25 +135,57 @@ impl Programs {
         Ok(())
     }
 
-    /// Runs a step to its end.
-    pub(crate) fn run<'d>(
+    /// Loads every program where devices make kernels for them, so that one which cannot be made
+    /// is known before the first request.
+    pub(crate) fn load_all(
         &mut self,
         model: &Model,
-        devices: &'d mut [Box<dyn Device>],
+        devices: &mut [Box<dyn Device>],
+    ) -> Result<(), Error> {
+        if devices.iter().any(|device| device.target().caps().overlaps) {
+            for bucket in self.buckets.all().to_vec() {
+                self.runner(model, devices, ProgramKey { bucket, keep_all: false })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn runner(
+        &mut self,
+        model: &Model,
+        devices: &mut [Box<dyn Device>],
         key: ProgramKey,
-        inputs: Inputs,
-        limit: &Limit<'_>,
-    ) -> Result<StepOutputs<'d>, Error> {
+    ) -> Result<&Runner, Error> {
         if !self.runners.contains_key(&key) {
             let program = self.plan(model, devices, key)?;
             self.runners.insert(key, Runner::load(devices, program, &self.handles)?);
         }
-        let runner = &self.runners[&key];
-        inputs
-            .check(&self.sizes.shape(key.bucket), &self.bounds)
-            .map_err(minfer_plan::Error::from)?;
-        let ticket = runner.submit(devices, Arc::new(inputs))?;
-        Ok(runner.wait(devices, ticket, limit)?)
+        Ok(&self.runners[&key])
+    }
+
+    /// Begins a step.
+    pub(crate) fn submit(
+        &mut self,
+        model: &Model,
+        devices: &mut [Box<dyn Device>],
+        key: ProgramKey,
+        inputs: Inputs,
+    ) -> Result<RunTicket, Error> {
+        let checked = inputs.check(&self.sizes.shape(key.bucket), &self.bounds);
+        checked.map_err(minfer_plan::Error::from)?;
+        let runner = self.runner(model, devices, key)?;
+        Ok(runner.submit(devices, Arc::new(inputs))?)
+    }
+
+    /// Runs a step that was begun to its end.
+    pub(crate) fn wait<'d>(
+        &self,
+        devices: &'d mut [Box<dyn Device>],
+        key: ProgramKey,
+        ticket: RunTicket,
+        limit: &Limit<'_>,
+    ) -> Result<StepOutputs<'d>, Error> {
+        Ok(self.runners[&key].wait(devices, ticket, limit)?)
     }
 
     /// Copies pages on every device that has layers of their group.

@@ -30,6 +30,11 @@ pub(crate) struct Sampled {
 }
 
 impl Sampling {
+    /// Whether the largest logit is likely to be the choice.
+    pub(crate) fn is_greedy(&self) -> bool {
+        self.chain.is_greedy() && self.constraint.is_none()
+    }
+
     /// Chooses the next token after `history`.
     pub(crate) fn sample(
         &mut self,

@@ -108,6 +108,7 @@ impl Engine {
         keep_all: bool,
         then: &mut dyn FnMut(&minfer_plan::Program, &StepOutputs<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        self.land()?;
         if self.lost {
             self.recover()?;
         }
@@ -124,8 +125,8 @@ impl Engine {
         let shape = self.programs.sizes.shape(key.bucket);
         let inputs =
             Inputs { profile: self.options.profile, ..batch::inputs(&step, &shape, &self.windows) };
-        let results =
-            self.programs.run(&self.model, &mut self.devices, key, inputs, &Limit::NONE)?;
+        let ticket = self.programs.submit(&self.model, &mut self.devices, key, inputs)?;
+        let results = self.programs.wait(&mut self.devices, key, ticket, &Limit::NONE)?;
         then(&self.programs.planned[&key], &results)?;
         check_faults(&self.file)
     }

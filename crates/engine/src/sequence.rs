@@ -100,6 +100,11 @@ impl Live {
         }
     }
 
+    /// Tokens that are still to be chosen, where that is known.
+    pub(crate) fn left(&self) -> Option<usize> {
+        self.max_tokens.map(|max| max.saturating_sub(self.generated))
+    }
+
     /// Whether as many tokens as were asked for have been chosen.
     pub(crate) fn is_long_enough(&self) -> bool {
         self.max_tokens.is_some_and(|max| self.generated >= max)

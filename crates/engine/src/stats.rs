@@ -70,10 +70,21 @@ pub struct OpProfile {
     pub calls: u64,
     /// Nanoseconds in all of them.
     pub nanoseconds: u64,
+    /// Nanoseconds in which the host encoded them; 0 where it ran them itself.
+    pub encoding: u64,
     /// Bytes of weights and activations read and written.
     pub bytes: u64,
     /// Multiply-accumulates.
     pub macs: u64,
+}
+
+/// How long the host waited for devices that work while it goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WaitProfile {
+    /// Submits that were waited for.
+    pub submits: u64,
+    /// Nanoseconds in all of them.
+    pub nanoseconds: u64,
 }
 
 /// A 64-bit hash of rows of logits: equal bits, equal hash, on every machine.

@@ -1,20 +1,16 @@
 //! One step: schedule, run, postprocess.
 
 use minfer_graph::Counts;
-use minfer_plan::{DeviceError, Limit, Program, Stop};
+use minfer_plan::{DeviceError, Program, Stop};
 
-use crate::batch::{self, StepRows};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::event::{Event, FinishReason};
+use crate::flight::{Flight, Landed};
 use crate::programs::ProgramKey;
 use crate::sampling::Sampled;
-use crate::scheduler::{Schedule, ScheduledRows, SequenceId};
-use crate::sequence::Limits;
+use crate::scheduler::{Schedule, SequenceId};
 use crate::stats::OpProfile;
-
-/// What a step chose: a token for each sequence whose newest token it computed.
-type Choices = Vec<(SequenceId, Result<Sampled, Error>)>;
 
 impl Engine {
     /// Advances every running sequence by one step; gives the news, nothing when there is nothing
@@ -31,16 +27,70 @@ impl Engine {
         if self.lost && !self.live.is_empty() {
             self.recover()?;
         }
-        let schedule = self.scheduler.schedule();
-        if !schedule.rows.is_empty() {
-            self.start_clocks(&schedule);
-            match self.run(&schedule) {
-                Ok(choices) => self.postprocess(&schedule, choices),
-                Err(error) => self.fail(&schedule, error)?,
-            }
-            self.steps += 1;
+        let flight = match self.flight.take() {
+            None => self.begin_next()?,
+            begun => begun,
+        };
+        if let Some(flight) = flight {
+            let ahead = self.begin_ahead(&flight);
+            self.settle_before(flight, ahead)?;
+        }
+        if self.live.is_empty() {
+            self.devices.iter_mut().for_each(|device| device.rest());
         }
         Ok(std::mem::take(&mut self.pending))
+    }
+
+    fn begin_next(&mut self) -> Result<Option<Flight>, Error> {
+        let schedule = self.scheduler.schedule();
+        if schedule.rows.is_empty() {
+            return Ok(None);
+        }
+        self.start_clocks(&schedule);
+        match self.begin(&schedule, None) {
+            Ok(flight) => Ok(Some(flight)),
+            Err(error) => {
+                self.steps += 1;
+                self.fail(&schedule, error)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Ends a step that no other follows yet.
+    pub(crate) fn settle(&mut self, flight: Flight) -> Result<(), Error> {
+        self.settle_before(flight, Ok(None))
+    }
+
+    /// Ends a step; the one that has begun after it stays on its way.
+    fn settle_before(
+        &mut self,
+        flight: Flight,
+        ahead: Result<Option<Flight>, Error>,
+    ) -> Result<(), Error> {
+        let (ahead, failed) = match ahead {
+            Ok(ahead) => (ahead, None),
+            Err(error) => (None, Some(error)),
+        };
+        self.steps += 1;
+        let schedule = flight.schedule();
+        let outputs = flight.outputs();
+        match self.end(flight, ahead.is_some()) {
+            Ok(landed) => {
+                let Landed { choices, ids } = landed;
+                self.postprocess(&schedule, choices);
+                self.flight = ahead.map(|ahead| self.confirmed(ahead, &outputs, &ids));
+            }
+            Err(error) => {
+                // It goes on, for sequences that have ended.
+                self.flight = ahead.map(Flight::abandoned);
+                self.fail(&schedule, error)?;
+            }
+        }
+        match failed {
+            None => Ok(()),
+            Some(error) => self.fail(&schedule, error),
+        }
     }
 
     /// Ends the sequences that were cancelled or whose time is up; whether there was one.
@@ -64,51 +114,6 @@ impl Engine {
         }
     }
 
-    /// Computes the rows and samples from those that are newest.
-    fn run(&mut self, schedule: &Schedule) -> Result<Choices, Error> {
-        self.programs.copy_pages(&mut self.devices, &schedule.copies)?;
-        let sampled: Vec<&ScheduledRows> =
-            schedule.rows.iter().filter(|rows| self.samples(rows)).collect();
-        let counts = Counts {
-            tokens: schedule.rows.iter().map(|rows| rows.count).sum(),
-            outputs: sampled.len(),
-        };
-        let key = self.key(counts, false)?;
-        let mut inputs = self.inputs(schedule, key);
-        inputs.profile = self.options.profile;
-        let limits = self.step_limits(schedule);
-        let clock = &*self.options.clock;
-        let stop = || limits.iter().find_map(|limits| limits.reached(clock.now()));
-        let limit = Limit { stop: &stop };
-        let outputs = self.programs.run(&self.model, &mut self.devices, key, inputs, &limit)?;
-        if self.options.profile {
-            let program = &self.programs.planned[&key];
-            add_profile(&mut self.profiled, program, counts, outputs.done());
-        }
-        check_faults(&self.file)?;
-        let mut choices = Choices::new();
-        if sampled.is_empty() {
-            return Ok(choices);
-        }
-        let vocabulary = self.model.config().vocabulary;
-        for (rows, logits) in sampled.iter().zip(outputs.logits()?.chunks_exact(vocabulary)) {
-            let id = rows.sequence;
-            if let Some(live) = self.live.get_mut(&id) {
-                live.hash.push(logits);
-                let history = self.scheduler.tokens(id);
-                choices.push((id, live.sampling.sample(&self.tokenizer, logits, history)));
-            }
-        }
-        check_faults(&self.file)?;
-        Ok(choices)
-    }
-
-    /// Whether a token is to be chosen after these rows.
-    fn samples(&self, rows: &ScheduledRows) -> bool {
-        let live = self.live.get(&rows.sequence);
-        rows.last && live.is_some_and(|live| !live.is_long_enough())
-    }
-
     pub(crate) fn key(&self, counts: Counts, keep_all: bool) -> Result<ProgramKey, Error> {
         self.programs.key(counts, keep_all).ok_or_else(|| Error::Request {
             field: "step",
@@ -117,38 +122,11 @@ impl Engine {
         })
     }
 
-    fn inputs(&self, schedule: &Schedule, key: ProgramKey) -> minfer_plan::Inputs {
-        let ends: Vec<Vec<usize>> = schedule
-            .rows
-            .iter()
-            .map(|rows| if self.samples(rows) { vec![rows.start + rows.count - 1] } else { vec![] })
-            .collect();
-        let rows: Vec<StepRows<'_>> = schedule
-            .rows
-            .iter()
-            .zip(&ends)
-            .filter_map(|(rows, outputs)| {
-                let tokens = self.scheduler.tokens(rows.sequence);
-                Some(StepRows {
-                    start: rows.start,
-                    tokens: &tokens[rows.start..rows.start + rows.count],
-                    outputs,
-                    tables: self.scheduler.tables(rows.sequence)?,
-                })
-            })
-            .collect();
-        batch::inputs(&rows, &self.programs.sizes.shape(key.bucket), &self.windows)
-    }
-
-    /// Limits that may stop the step on its way: those of sequences whose prompts it works on, or
-    /// of its only sequence. A short step is not worth stopping for one of many.
-    fn step_limits(&self, schedule: &Schedule) -> Vec<Limits> {
-        let alone = schedule.rows.len() == 1;
-        let rows = schedule.rows.iter().filter(|rows| alone || rows.count > 1);
-        rows.filter_map(|rows| Some(self.live.get(&rows.sequence)?.limits.clone())).collect()
-    }
-
-    fn postprocess(&mut self, schedule: &Schedule, choices: Choices) {
+    fn postprocess(
+        &mut self,
+        schedule: &Schedule,
+        choices: Vec<(SequenceId, Result<Sampled, Error>)>,
+    ) {
         self.scheduler.complete(schedule);
         for rows in schedule.rows.iter().filter(|rows| rows.last) {
             if self.live.get(&rows.sequence).is_some_and(|live| live.is_long_enough()) {
@@ -228,6 +206,7 @@ impl Engine {
     }
 
     pub(crate) fn recover(&mut self) -> Result<(), Error> {
+        self.flight = None;
         self.scheduler.lose_pages();
         let recovered = self.devices.iter_mut().try_for_each(|device| device.recover());
         if let Err(error) = recovered {
@@ -257,7 +236,7 @@ pub(crate) fn check_faults(file: &minfer_gguf::File) -> Result<(), Error> {
     }
 }
 
-fn add_profile(
+pub(crate) fn add_profile(
     profiled: &mut std::collections::BTreeMap<(&'static str, String), OpProfile>,
     program: &Program,
     counts: Counts,
@@ -276,11 +255,13 @@ fn add_profile(
                 kernel,
                 calls: 0,
                 nanoseconds: 0,
+                encoding: 0,
                 bytes: 0,
                 macs: 0,
             });
             row.calls += 1;
             row.nanoseconds += time.nanoseconds;
+            row.encoding += time.encoding;
             row.bytes += cost.weight_bytes + cost.activation_bytes;
             row.macs += cost.macs;
         }

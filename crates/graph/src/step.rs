@@ -20,6 +20,8 @@ pub enum Want {
     Logits,
     /// The id of the largest logit.
     Argmax,
+    /// Both: the id so that a next step may begin before the host has seen the logits.
+    LogitsAndId,
     /// The ids and logits of the k largest, in falling order.
     TopK(usize),
 }

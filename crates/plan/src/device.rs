@@ -139,9 +139,9 @@ pub struct StateHandle(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LoadedSplit(pub u32);
 
-/// A submitted split whose results are not known yet. Two may be in flight on a device. A ticket
-/// that is dropped instead of waited for frees its slot when the device needs it, after a bounded
-/// wait.
+/// A submitted split whose results are not known yet. Two may be in flight on a device; they run in
+/// the order of their submits. One that is dropped instead of waited for keeps its place until a
+/// later one is waited for, and its failure is nobody's.
 #[derive(Debug, PartialEq, Eq, Hash)]
 #[must_use = "results are read by waiting"]
 pub struct Ticket(pub u64);

@@ -118,6 +118,12 @@ impl Chain {
         &self.params
     }
 
+    /// Whether the choice follows the largest logit alone, but for biases and masks: no draw, and
+    /// nothing that depends on the history.
+    pub fn is_greedy(&self) -> bool {
+        self.gathered() == 1 && !self.penalizes() && !self.dries()
+    }
+
     fn penalizes(&self) -> bool {
         let p = &self.params.penalties;
         self.params.mirostat == Mirostat::Off

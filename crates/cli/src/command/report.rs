@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use minfer_engine::{Engine, FinishReason, KvTypes, SequenceStats};
+use minfer_engine::{Engine, FinishReason, KvTypes, SequenceStats, WaitProfile};
 use minfer_graph::{Counts, StepShape, Want};
 use serde::Serialize;
 
@@ -159,15 +159,19 @@ pub fn profile(engine: &Engine) -> String {
     let rows = engine.profile();
     let total: u64 = rows.iter().map(|row| row.nanoseconds).sum();
     let mut text = format!(
-        "{:<16} {:<34} {:>8} {:>10} {:>6} {:>10} {:>8} {:>8}\n",
-        "op", "kernel", "calls", "ms", "%", "MB", "GB/s", "of peak"
+        "{:<16} {:<34} {:>8} {:>10} {:>6} {:>10} {:>8} {:>8} {:>10}\n",
+        "op", "kernel", "calls", "ms", "%", "MB", "GB/s", "of peak", "encode µs"
     );
     for row in &rows {
         let time = Duration::from_nanos(row.nanoseconds);
         let speed = per_second(row.bytes as f64, time);
         let share = peak::share(speed).map_or("-".into(), |share| format!("{:.0}%", share * 100.0));
+        let encoding = match row.encoding {
+            0 => "-".to_owned(),
+            time => format!("{:.1}", time as f64 / 1e3 / row.calls.max(1) as f64),
+        };
         text += &format!(
-            "{:<16} {:<34} {:>8} {:>10.2} {:>6.1} {:>10.1} {:>8.2} {share:>8}\n",
+            "{:<16} {:<34} {:>8} {:>10.2} {:>6.1} {:>10.1} {:>8.2} {share:>8} {encoding:>10}\n",
             row.op,
             row.kernel,
             row.calls,
@@ -178,5 +182,11 @@ pub fn profile(engine: &Engine) -> String {
         );
     }
     let total = Duration::from_nanos(total);
-    text + &format!("{:<16} {:<34} {:>8} {:>10.2}", "all", "", "", milliseconds(total))
+    text += &format!("{:<16} {:<34} {:>8} {:>10.2}", "all", "", "", milliseconds(total));
+    let WaitProfile { submits, nanoseconds } = engine.waits();
+    if submits > 0 {
+        let each = milliseconds(Duration::from_nanos(nanoseconds)) / submits as f64;
+        text += &format!("\nthe host waited for {submits} submits, {each:.2} ms each");
+    }
+    text
 }

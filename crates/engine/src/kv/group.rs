@@ -193,9 +193,21 @@ impl Groups {
         copies: &mut Vec<PageCopy>,
     ) -> usize {
         tables.groups.resize(self.groups.len(), Table::default());
+        (0..self.groups.len()).for_each(|group| self.leave_window(tables, group, from));
+        self.extend(tables, from, to, copies)
+    }
+
+    /// The same, with the pages that have left the window kept: those of a step on its way are not
+    /// published yet.
+    pub fn extend(
+        &mut self,
+        tables: &mut Tables,
+        from: usize,
+        to: usize,
+        copies: &mut Vec<PageCopy>,
+    ) -> usize {
         let mut end = to;
         for group in 0..self.groups.len() {
-            self.leave_window(tables, group, from);
             let index = from / PAGE_POSITIONS;
             let shared = tables.groups[group].pages.get(index).copied().flatten();
             if let Some(page) = shared.filter(|page| self.pools[group].references(*page) > 1) {
@@ -212,6 +224,15 @@ impl Groups {
             }
         }
         end
+    }
+
+    /// Whether a page that holds `position` of a sequence is also another's, so that it is to be
+    /// copied before the position is written.
+    pub fn is_shared(&self, tables: &Tables, position: usize) -> bool {
+        (0..self.groups.len()).any(|group| {
+            let page = tables.pages(group).get(position / PAGE_POSITIONS).copied().flatten();
+            page.is_some_and(|page| self.pools[group].references(page) > 1)
+        })
     }
 
     fn leave_window(&mut self, tables: &mut Tables, group: usize, from: usize) {

@@ -22,6 +22,38 @@ impl Scheduler {
         schedule
     }
 
+    /// The step after one that is on its way, before that is known: one row for each sequence of it
+    /// that `goes_on`, for the token that it is about to give. `None` where it has no such row,
+    /// where another sequence wants to run, and where pages run out or must be copied.
+    pub fn ahead(
+        &mut self,
+        flight: &[ScheduledRows],
+        goes_on: impl Fn(SequenceId) -> bool,
+    ) -> Option<Schedule> {
+        let flies = |id: &SequenceId| flight.iter().any(|rows| rows.sequence == *id && rows.last);
+        let full = self.running.len() >= self.config.sequences;
+        if !self.running.keys().all(flies) || !(full || self.waiting.is_empty()) {
+            return None;
+        }
+        let mut schedule = Schedule::default();
+        for rows in flight.iter().filter(|rows| goes_on(rows.sequence)) {
+            let start = rows.start + rows.count;
+            let Some(sequence) = self.running.get_mut(&rows.sequence) else { continue };
+            if sequence.tokens.len() != start || self.groups.is_shared(&sequence.tables, start) {
+                return None;
+            }
+            if start >= self.config.context {
+                continue;
+            }
+            let Schedule { rows: next, copies } = &mut schedule;
+            if self.groups.extend(&mut sequence.tables, start, start + 1, copies) == start {
+                return None;
+            }
+            next.push(ScheduledRows { sequence: rows.sequence, start, count: 1, last: true });
+        }
+        (!schedule.rows.is_empty()).then_some(schedule)
+    }
+
     /// Rows of one running sequence; younger ones that are not part of the step make room.
     fn add_rows(&mut self, id: SequenceId, schedule: &mut Schedule) {
         let budget = self.budget(schedule);

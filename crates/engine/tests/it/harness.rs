@@ -4,18 +4,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use minfer_backend_cpu::{Cpu, CpuOptions};
+use minfer_backend_cpu::{Cpu, CpuOptions, CpuTarget, Isa};
 use minfer_conformance::tiny_file;
 use minfer_engine::{
     Clock, Completion, Engine, EngineOptions, Params, Placement, Request, TargetId,
 };
 use minfer_gguf::File;
-use minfer_graph::{StateDecl, ValueId};
+use minfer_graph::{Op, StateDecl, ValueId, WeightDecl};
 use minfer_plan::{
-    Device, DeviceError, Done, Inputs, Layout, Limit, LoadedSplit, PlacedState, PlacedWeight,
-    Region, Split, StateHandle, Target, Ticket,
+    Caps, Device, DeviceError, Done, Inputs, Io, Launch, Layout, Limit, LoadedSplit, PlacedState,
+    PlacedWeight, Region, Split, StateHandle, Target, Ticket, Unsupported,
 };
-use minfer_quant::Quant;
+use minfer_quant::{DType, Quant};
 
 pub const ARCHITECTURES: [&str; 5] = ["llama", "qwen2", "qwen3", "gemma3", "qwen3moe"];
 
@@ -177,6 +177,104 @@ impl Device for Watched {
 
     fn recover(&mut self) -> Result<(), DeviceError> {
         (self.look)("recover")?;
+        self.inner.recover()
+    }
+}
+
+/// A CPU that says of itself what GPUs do: a submitted step runs while the host goes on.
+pub struct Overlapping {
+    inner: Cpu,
+    target: OverlappingTarget,
+    /// Steps on their way.
+    flying: usize,
+    /// Steps that began before the one before them was known.
+    pub ahead: Arc<AtomicU64>,
+}
+
+struct OverlappingTarget {
+    caps: Caps,
+    inner: CpuTarget,
+}
+
+impl Overlapping {
+    pub fn new(threads: usize) -> Overlapping {
+        let inner = cpu(threads);
+        let caps = Caps { overlaps: true, ..inner.target().caps().clone() };
+        let plans = CpuTarget::new(caps.name.clone(), Isa::best(), caps.threads);
+        let target = OverlappingTarget { caps, inner: plans };
+        Overlapping { inner, target, flying: 0, ahead: Arc::default() }
+    }
+}
+
+impl Target for OverlappingTarget {
+    fn caps(&self) -> &Caps {
+        &self.caps
+    }
+
+    fn operand(&self, op: &Op, weight: &WeightDecl) -> DType {
+        self.inner.operand(op, weight)
+    }
+
+    fn lower(&self, op: &Op, io: &Io<'_>) -> Result<Launch, Unsupported> {
+        self.inner.lower(op, io)
+    }
+}
+
+impl Device for Overlapping {
+    fn target(&self) -> &dyn Target {
+        &self.target
+    }
+
+    fn weights(
+        &mut self,
+        regions: &[Region],
+        weights: &[PlacedWeight],
+    ) -> Result<Vec<Layout>, DeviceError> {
+        self.inner.weights(regions, weights)
+    }
+
+    fn state(&mut self, states: &[PlacedState]) -> Result<StateHandle, DeviceError> {
+        self.inner.state(states)
+    }
+
+    fn load(&mut self, split: Arc<Split>, state: StateHandle) -> Result<LoadedSplit, DeviceError> {
+        self.inner.load(split, state)
+    }
+
+    fn submit(
+        &mut self,
+        split: LoadedSplit,
+        inputs: Arc<Inputs>,
+        imports: &[&[u8]],
+    ) -> Result<Ticket, DeviceError> {
+        let ticket = self.inner.submit(split, inputs, imports)?;
+        self.ahead.fetch_add(u64::from(self.flying > 0), Ordering::Relaxed);
+        self.flying += 1;
+        Ok(ticket)
+    }
+
+    fn wait(&mut self, ticket: Ticket, limit: &Limit<'_>) -> Result<Done, DeviceError> {
+        self.flying -= 1;
+        self.inner.wait(ticket, limit)
+    }
+
+    fn read(&self, done: &Done, value: ValueId) -> Result<&[u8], DeviceError> {
+        self.inner.read(done, value)
+    }
+
+    fn copy_page(
+        &mut self,
+        state: StateHandle,
+        group: usize,
+        from: u32,
+        to: u32,
+    ) -> Result<(), DeviceError> {
+        assert_eq!(self.flying, 0, "this device copies at once, before what is on its way");
+        self.inner.copy_page(state, group, from, to)
+    }
+
+    fn recover(&mut self) -> Result<(), DeviceError> {
+        self.flying = 0;
         self.inner.recover()
     }
 }

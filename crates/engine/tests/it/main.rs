@@ -1,5 +1,6 @@
 //! The engine on tiny models of every architecture.
 
+mod ahead;
 mod faults;
 mod generation;
 mod harness;

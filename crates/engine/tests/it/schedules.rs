@@ -5,15 +5,18 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use minfer_conformance::tiny_file;
 use minfer_engine::{
-    Engine, EngineOptions, Event, FinishReason, KvType, KvTypes, Params, Request, SequenceId,
+    Engine, EngineOptions, Event, FinishReason, KvType, KvTypes, Params, Placement, Request,
+    SequenceId, TargetId,
 };
 use minfer_gguf::File;
 use minfer_quant::Quant;
 
-use crate::harness::{ARCHITECTURES, Random, greedy, options, prompt};
+use crate::harness::{ARCHITECTURES, Overlapping, Random, greedy, options, prompt};
 
 const SCHEDULES: usize = 200;
 const THREADS: [usize; 4] = [1, 2, 3, 8];
@@ -42,6 +45,22 @@ impl Case {
         assert!(path.exists(), "no {}: run `cargo xtask models`", path.display());
         let load = move |options| Engine::load(&path, options).unwrap();
         Case::new(Box::new(load), KvTypes { key: KvType::F16, value: KvType::F16 }, 6)
+    }
+
+    /// A device on which steps begin ahead, and requests that let them.
+    fn ahead(architecture: &str, began: &Arc<AtomicU64>) -> Case {
+        let bytes = tiny_file(architecture, Quant::Q8_0);
+        let began = Arc::clone(began);
+        let load = move |options: EngineOptions| {
+            let file = File::from_bytes(bytes.clone()).unwrap();
+            let layers = minfer_models::open(&file).unwrap().config().layers;
+            let mut device = Overlapping::new(options.threads);
+            device.ahead = Arc::clone(&began);
+            let place = Placement::whole(TargetId(0), layers);
+            Engine::with_devices(file, vec![Box::new(device)], place, options).unwrap()
+        };
+        let kv = KvTypes { key: KvType::F16, value: KvType::F16 };
+        Case::new(Box::new(load), kv, 40)
     }
 
     fn new(load: Box<dyn Fn(EngineOptions) -> Engine>, kv: KvTypes, longest: usize) -> Case {
@@ -149,6 +168,20 @@ fn two_hundred_schedules_equal_their_solo_runs_with_kv_f16() {
 #[test]
 fn two_hundred_schedules_equal_their_solo_runs_with_kv_q8_0() {
     run_schedules(KvType::Q8_0);
+}
+
+#[test]
+fn fifty_schedules_equal_their_solo_runs_where_steps_begin_ahead() {
+    let began = Arc::default();
+    let cases = ARCHITECTURES.map(|architecture| Case::ahead(architecture, &began));
+    let mut seen = Seen::default();
+    for schedule in 0..50 {
+        for case in &cases {
+            run_schedule(case, schedule, 1 + schedule as usize % 2, &mut seen);
+        }
+    }
+    assert!(seen.finished > 1000 && seen.cancelled > 25 && seen.hits > 100, "{seen:?}");
+    assert!(began.load(Ordering::Relaxed) > 200, "{began:?}");
 }
 
 #[test]

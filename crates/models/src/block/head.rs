@@ -43,7 +43,10 @@ impl Head {
         let logits = builder.push_one("output", output, &[normed])?;
         match builder.shape().want {
             Want::Logits => builder.output(OutputKind::Logits, logits),
-            Want::Argmax => {
+            Want::Argmax | Want::LogitsAndId => {
+                if builder.shape().want == Want::LogitsAndId {
+                    builder.output(OutputKind::Logits, logits);
+                }
                 let id = builder.push_one("argmax", Argmax, &[logits])?;
                 builder.output(OutputKind::Ids, id);
             }
