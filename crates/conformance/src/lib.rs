@@ -19,6 +19,6 @@ pub use case::{Case, CaseBuilder, CaseStep};
 pub use compare::{Difference, Tolerance, compare};
 pub use models::{TinyRun, run_tiny, tiny_logits};
 pub use report::support;
-pub use run::{MakeDevice, Outcome, Verdict, check, check_all, run};
+pub use run::{MakeDevice, Outcome, Verdict, check, check_all, judge, run};
 pub use seeded::Seeded;
 pub use tiny::{blueprint_file, tiny_file};

@@ -146,7 +146,12 @@ impl Guarded {
 /// Runs a case on the device and on the reference, and judges: the same bits as canonical mode
 /// where the device is to have them, else within the case's tolerance of f64.
 pub fn check(case: &Case, make: MakeDevice<'_>, exact: bool) -> Verdict {
-    let found = match run(case, make().as_mut()) {
+    judge(case, run(case, make().as_mut()), exact)
+}
+
+/// Judges what a run of the case on a device gave; see [`check`].
+pub fn judge(case: &Case, found: Result<Outcome, Error>, exact: bool) -> Verdict {
+    let found = match found {
         Ok(Outcome::Ran(found)) => found,
         Ok(Outcome::Unsupported(reason)) => return Verdict::Unsupported(reason),
         Err(error) => return Verdict::Failed(format!("{}: {error}", case.name)),

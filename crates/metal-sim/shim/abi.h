@@ -31,6 +31,9 @@ enum : msim_u32 { MSIM_DEVICE = 1, MSIM_THREADGROUP = 2, MSIM_TEXTURE = 4 };
 // Bits of an access.
 enum : msim_u32 { MSIM_READ = 0, MSIM_WRITE = 1, MSIM_ATOMIC = 2 };
 
+// A thread's stack lies between two multiples of this power of two.
+#define MSIM_STACK_BITS 16
+
 // Where the lanes of one simdgroup meet. The runtime owns it; collectives read and write it. What
 // has two entries alternates with the parity of `sequence`, so that a lane may enter the next
 // collective while others still read the last.
@@ -105,8 +108,15 @@ struct msim_kernel {
   const char* file;
   msim_u32 line, max_threads;  // max_threads: 0 where the source does not say
   void (*call)(const msim_arguments*);
+  const void* body;  // the kernel itself, which `call` calls
   const msim_parameter* parameters;
   msim_u32 parameter_count;
+};
+
+// A threadgroup variable, noted where the code comes to it.
+struct msim_variable {
+  int code;  // of that place, relative to this field
+  msim_u32 id, size, align;
 };
 
 // A function constant; the runtime writes value and is_set before a launch.
@@ -124,6 +134,7 @@ struct msim_library {
   const msim_kernel* kernels;
   const msim_constant* constants;
   msim_u32 kernel_count, constant_count;
+  const msim_variable *variables, *variables_end;  // null where there are none
   void (*attach)(const msim_host*);
   msim_current* (*current)(void);
 };

@@ -11,6 +11,9 @@ pub const SYMBOL: &[u8] = b"msim_library_1\0";
 /// Lanes of a simdgroup.
 pub const LANES: usize = 32;
 
+/// A thread's stack lies between two multiples of this power of two.
+pub const STACK_BITS: u32 = 16;
+
 /// Built-in values of a thread.
 pub const BUILTINS: usize = 13;
 
@@ -201,10 +204,26 @@ pub struct Kernel {
     pub max_threads: u32,
     /// Runs one thread.
     pub call: extern "C" fn(*const Arguments),
+    /// The kernel itself, which `call` calls; may be null.
+    pub body: *const c_void,
     /// Its parameters.
     pub parameters: *const Parameter,
     /// How many.
     pub parameter_count: u32,
+}
+
+/// A threadgroup variable, noted where the code comes to it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Variable {
+    /// Of that place, relative to this field.
+    pub code: i32,
+    /// Of the variable.
+    pub id: u32,
+    /// Bytes.
+    pub size: u32,
+    /// Its alignment.
+    pub align: u32,
 }
 
 /// A function constant.
@@ -241,6 +260,10 @@ pub struct Exports {
     pub kernel_count: u32,
     /// How many function constants.
     pub constant_count: u32,
+    /// Threadgroup variables; null where there are none.
+    pub variables: *const Variable,
+    /// Their end.
+    pub variables_end: *const Variable,
     /// Gives it the runtime.
     pub attach: extern "C" fn(*const Host),
     /// The calling system thread's [`Current`].

@@ -7,15 +7,17 @@
 //! with other values out until it ends. The system's loader has one copy of a file, so all
 //! [`Library`] values of one file share that lock.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CStr, c_char};
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::abi;
 use crate::place::Place;
+use crate::run::symbols;
 
 /// What a library was compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -165,6 +167,8 @@ struct Loaded {
     /// In the library's order.
     kernels: Vec<Entry>,
     constants: Vec<Constant>,
+    /// Where the object lies in memory; nothing where the system does not tell.
+    segments: Vec<Range<usize>>,
     /// Held by the launch whose constants are in the library.
     running: Mutex<()>,
     // Last, so that what points into the object goes before it.
@@ -177,6 +181,8 @@ struct Entry {
     name: String,
     place: Place,
     parameters: Vec<Parameter>,
+    /// Bytes of its threadgroup variables.
+    variables: usize,
 }
 
 // SAFETY: the tables are constants of the object; its variables are written under `running` only.
@@ -213,7 +219,9 @@ impl Loaded {
         let Some(constants) = read_constants(&exports) else {
             return Err(LoadError::Table { path, table: "function constants" });
         };
-        Ok(Self { path, exports, kernels, constants, running: Mutex::new(()), _object: object })
+        let segments = symbols::segments(exports.attach as *const () as usize);
+        let running = Mutex::new(());
+        Ok(Self { path, exports, kernels, constants, segments, running, _object: object })
     }
 }
 
@@ -272,6 +280,11 @@ impl Library {
         &self.0.path
     }
 
+    /// Where it lies in memory; nothing where the system does not tell.
+    pub(crate) fn segments(&self) -> &[Range<usize>] {
+        &self.0.segments
+    }
+
     /// What it exports.
     pub(crate) fn exports(&self) -> &abi::Exports {
         &self.0.exports
@@ -308,6 +321,12 @@ impl Kernel {
     #[must_use]
     pub fn max_threads(&self) -> Option<u32> {
         Some(self.entry().raw.max_threads).filter(|threads| *threads > 0)
+    }
+
+    /// Bytes of threadgroup memory that its variables take, without arguments.
+    #[must_use]
+    pub fn static_threadgroup_memory(&self) -> usize {
+        self.entry().variables
     }
 
     /// Its parameters, in the order of the source.
@@ -399,6 +418,7 @@ pub(crate) struct Held<'a> {
 /// The kernels of a library, or the name of the table that is broken.
 fn read_kernels(exports: &abi::Exports) -> Result<Vec<Entry>, &'static str> {
     let rows = table(exports.kernels, exports.kernel_count).ok_or("kernels")?;
+    let variables = read_variables(exports, rows);
     let mut kernels = Vec::with_capacity(rows.len());
     for raw in rows {
         let name = text(raw.name).ok_or("kernels")?;
@@ -410,9 +430,38 @@ fn read_kernels(exports: &abi::Exports) -> Result<Vec<Entry>, &'static str> {
             name,
             place: Place { file, line: raw.line, column: 0 },
             parameters: parameters.ok_or("parameters")?,
+            variables: variables.get(&owner(raw)).copied().unwrap_or_default(),
         });
     }
     Ok(kernels)
+}
+
+/// What tells kernels apart: two names may be of one kernel.
+fn owner(kernel: &abi::Kernel) -> usize {
+    if kernel.body.is_null() { kernel.call as *const () as usize } else { kernel.body as usize }
+}
+
+/// Bytes of threadgroup variables of each kernel that has any.
+fn read_variables(exports: &abi::Exports, kernels: &[abi::Kernel]) -> BTreeMap<usize, usize> {
+    let size = exports.variables_end as usize - exports.variables as usize;
+    let rows = table(exports.variables, (size / size_of::<abi::Variable>()) as u32);
+    // A kernel's code stands in its body, and in its caller where it was put in there.
+    let mut code = BTreeMap::new();
+    for kernel in kernels {
+        code.insert(owner(kernel), owner(kernel));
+        code.insert(kernel.call as *const () as usize, owner(kernel));
+    }
+    let mut seen = BTreeSet::new();
+    let mut bytes: BTreeMap<usize, usize> = BTreeMap::new();
+    for row in rows.unwrap_or_default() {
+        let place = (&raw const row.code as usize).wrapping_add_signed(row.code as isize);
+        let Some((_, &owner)) = code.range(..=place).next_back() else { continue };
+        if seen.insert((owner, row.id)) {
+            let total = bytes.entry(owner).or_default();
+            *total = total.next_multiple_of(row.align.max(1) as usize) + row.size as usize;
+        }
+    }
+    bytes
 }
 
 fn parameter(raw: &abi::Parameter) -> Option<Parameter> {

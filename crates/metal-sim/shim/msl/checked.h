@@ -7,12 +7,17 @@
 #define MSIM_HOOK extern "C" MSIM_UNWATCHED __attribute__((used, noinline))
 #define MSIM_CALLER MSIM_ADDRESS(__builtin_return_address(0))
 
+// A thread's own stack needs no watching: a hook runs on it too, so it is told by its address.
+#define MSIM_ACCESS(address, size, bits)                                                       \
+  if (((address) ^ MSIM_ADDRESS(__builtin_frame_address(0))) >> MSIM_STACK_BITS && (size) > 0) \
+  msim_runtime->access(address, size, bits, MSIM_CALLER)
+
 #define MSIM_ACCESS_HOOKS(size)                                   \
   MSIM_HOOK void __asan_load##size##_noabort(msim_u64 address) {  \
-    msim_runtime->access(address, size, MSIM_READ, MSIM_CALLER);  \
+    MSIM_ACCESS(address, size, MSIM_READ);                        \
   }                                                               \
   MSIM_HOOK void __asan_store##size##_noabort(msim_u64 address) { \
-    msim_runtime->access(address, size, MSIM_WRITE, MSIM_CALLER); \
+    MSIM_ACCESS(address, size, MSIM_WRITE);                       \
   }
 MSIM_ACCESS_HOOKS(1)
 MSIM_ACCESS_HOOKS(2)
@@ -20,26 +25,26 @@ MSIM_ACCESS_HOOKS(4)
 MSIM_ACCESS_HOOKS(8)
 MSIM_ACCESS_HOOKS(16)
 MSIM_HOOK void __asan_loadN_noabort(msim_u64 address, msim_u64 size) {
-  msim_runtime->access(address, size, MSIM_READ, MSIM_CALLER);
+  MSIM_ACCESS(address, size, MSIM_READ);
 }
 MSIM_HOOK void __asan_storeN_noabort(msim_u64 address, msim_u64 size) {
-  msim_runtime->access(address, size, MSIM_WRITE, MSIM_CALLER);
+  MSIM_ACCESS(address, size, MSIM_WRITE);
 }
 MSIM_HOOK void __asan_handle_no_return(void) {}
 
 // Copies and fills by the compiler.
 MSIM_HOOK void* __asan_memcpy(void* to, const void* from, msim_u64 size) {
-  if (size) msim_runtime->access(MSIM_ADDRESS(from), size, MSIM_READ, MSIM_CALLER);
-  if (size) msim_runtime->access(MSIM_ADDRESS(to), size, MSIM_WRITE, MSIM_CALLER);
+  MSIM_ACCESS(MSIM_ADDRESS(from), size, MSIM_READ);
+  MSIM_ACCESS(MSIM_ADDRESS(to), size, MSIM_WRITE);
   return __builtin_memcpy(to, from, size);
 }
 MSIM_HOOK void* __asan_memmove(void* to, const void* from, msim_u64 size) {
-  if (size) msim_runtime->access(MSIM_ADDRESS(from), size, MSIM_READ, MSIM_CALLER);
-  if (size) msim_runtime->access(MSIM_ADDRESS(to), size, MSIM_WRITE, MSIM_CALLER);
+  MSIM_ACCESS(MSIM_ADDRESS(from), size, MSIM_READ);
+  MSIM_ACCESS(MSIM_ADDRESS(to), size, MSIM_WRITE);
   return __builtin_memmove(to, from, size);
 }
 MSIM_HOOK void* __asan_memset(void* to, int value, msim_u64 size) {
-  if (size) msim_runtime->access(MSIM_ADDRESS(to), size, MSIM_WRITE, MSIM_CALLER);
+  MSIM_ACCESS(MSIM_ADDRESS(to), size, MSIM_WRITE);
   return __builtin_memset(to, value, size);
 }
 

@@ -37,7 +37,7 @@ MSIM_INLINE ulong msim_offset(uint i, ulong stride, ulong2 origin, bool transpos
   MSIM_INLINE void simdgroup_load(thread simdgroup_matrix<T, 8, 8>& d, space T* source,     \
                                   ulong elements_per_row = 8, ulong2 origin = ulong2{0, 0}, \
                                   bool transpose = false, msim_site site = MSIM_HERE) {     \
-    msim_runtime->uniform((const void*)MSIM_ADDRESS(source), elements_per_row, site);       \
+    msim_uniform((const void*)MSIM_ADDRESS(source), elements_per_row, site);                \
     for (uint i = 0; i < 2; i++)                                                            \
       d.elements[i] = source[msim_offset(i, elements_per_row, origin, transpose)];          \
   }
@@ -49,7 +49,7 @@ MSIM_READABLE_SPACES(MSIM_MATRIX_LOAD)
   MSIM_INLINE void simdgroup_store(simdgroup_matrix<T, 8, 8> a, space T* target,             \
                                    ulong elements_per_row = 8, ulong2 origin = ulong2{0, 0}, \
                                    bool transpose = false, msim_site site = MSIM_HERE) {     \
-    msim_runtime->uniform((const void*)MSIM_ADDRESS(target), elements_per_row, site);        \
+    msim_uniform((const void*)MSIM_ADDRESS(target), elements_per_row, site);        \
     for (uint i = 0; i < 2; i++)                                                             \
       target[msim_offset(i, elements_per_row, origin, transpose)] = a.elements[i];           \
   }

@@ -84,34 +84,11 @@ MSIM_INLINE msim_if_number<T> quad_broadcast_first(T value, msim_site site = MSI
   return msim_first(value, msim_quad_lane(0), site);
 }
 
-class quad_vote {
- public:
-  typedef uint vote_t;
-  explicit constexpr quad_vote(vote_t votes = 0) : votes(votes) {}
-  explicit constexpr operator vote_t() const { return votes; }
-  constexpr bool all() const { return votes == 15; }
-  constexpr bool any() const { return votes != 0; }
-
- private:
-  vote_t votes;
-};
+MSIM_VOTE_CLASS(quad, uint, 15)
 MSIM_INLINE uint msim_quad_ballot(bool vote, msim_site site) {
   return msim_ballot(vote, site) >> msim_quad_lane(0) & 15;
 }
-MSIM_INLINE quad_vote quad_ballot(bool vote, msim_site site = MSIM_HERE) {
-  return quad_vote(msim_quad_ballot(vote, site));
-}
-MSIM_INLINE quad_vote quad_active_threads_mask(msim_site site = MSIM_HERE) {
-  return quad_vote(msim_quad_ballot(true, site));
-}
-MSIM_INLINE bool quad_any(bool vote, msim_site site = MSIM_HERE) {
-  return msim_quad_ballot(vote, site) != 0;
-}
-MSIM_INLINE bool quad_all(bool vote, msim_site site = MSIM_HERE) {
-  return msim_quad_ballot(!vote, site) == 0;
-}
-MSIM_INLINE bool quad_is_first(msim_site site = MSIM_HERE) {
-  return msim_quad_index() == uint(__builtin_ctz(msim_quad_ballot(true, site)));
-}
-MSIM_INLINE bool quad_is_helper_thread() { return false; }
+MSIM_VOTES(quad, msim_quad_ballot, msim_quad_index())
+#undef MSIM_VOTES
+#undef MSIM_VOTE_CLASS
 }  // namespace metal

@@ -24,9 +24,20 @@ threadgroup void* msim_threadgroup_variable();
 
 #else
 
+// Notes a variable in a section of the library. The label belongs to the kernel's code.
+#ifdef __ELF__
+#define MSIM_NOTE_VARIABLE(id, size, align)                                               \
+  asm volatile(                                                                           \
+      ".pushsection msim_variables,\"a\"\n\t.long 0f - .\n\t.long %c0\n\t.long %c1\n\t" \
+      ".long %c2\n\t.popsection\n0:" ::"i"(msim_u32(id)),                                \
+      "i"(msim_u32(size)), "i"(msim_u32(align)))
+#else
+#define MSIM_NOTE_VARIABLE(id, size, align) (void)0
+#endif
 #define MSIM_THREADGROUP(id, type, name)                                                        \
-  type& name = *(metal::remove_cv_t<type>*)msim_runtime->threadgroup_variable(id, sizeof(type), \
-                                                                              alignof(type), #name);
+  MSIM_NOTE_VARIABLE(id, sizeof(type), alignof(type));                                          \
+  type& name =                                                                                  \
+      *(metal::remove_cv_t<type>*)metal::msim_variable_memory(id, sizeof(type), alignof(type), #name);
 // A value that the runtime writes before a launch; the kernel reads it by a constant name.
 #define MSIM_CONSTANT(name, index, ...)                     \
   static metal::remove_cv_t<__VA_ARGS__> msim_value_##name; \

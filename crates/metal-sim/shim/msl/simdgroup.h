@@ -131,37 +131,43 @@ MSIM_INLINE msim_if_number<T> simd_broadcast_first(T value, msim_site site = MSI
   return msim_first(value, 0, site);
 }
 
-class simd_vote {
- public:
-  typedef ulong vote_t;
-  explicit constexpr simd_vote(vote_t votes = 0) : votes(votes) {}
-  explicit constexpr operator vote_t() const { return votes; }
-  constexpr bool all() const { return votes == 0xffffffffu; }
-  constexpr bool any() const { return votes != 0; }
-
- private:
-  vote_t votes;
-};
+// Votes as bits of a word; `everyone` where all are for it.
+#define MSIM_VOTE_CLASS(name, word, everyone)                        \
+  class name##_vote {                                                \
+   public:                                                           \
+    typedef word vote_t;                                             \
+    explicit constexpr name##_vote(vote_t votes = 0) : votes(votes) {} \
+    explicit constexpr operator vote_t() const { return votes; }     \
+    constexpr bool all() const { return votes == everyone; }         \
+    constexpr bool any() const { return votes != 0; }                \
+                                                                     \
+   private:                                                          \
+    vote_t votes;                                                    \
+  };
+MSIM_VOTE_CLASS(simd, ulong, 0xffffffffu)
 
 // The lanes where `vote` holds, as a mask, for all lanes at once.
 MSIM_COLLECTIVE uint msim_ballot(bool vote, msim_site site) {
   return msim_reduce(uint(vote) << msim_thread.lane, 0u, [](uint a, uint b) { return a | b; },
                      MSIM_VOTE, site);
 }
-MSIM_INLINE simd_vote simd_ballot(bool vote, msim_site site = MSIM_HERE) {
-  return simd_vote(msim_ballot(vote, site));
-}
-MSIM_INLINE simd_vote simd_active_threads_mask(msim_site site = MSIM_HERE) {
-  return simd_vote(msim_ballot(true, site));
-}
-MSIM_INLINE bool simd_any(bool vote, msim_site site = MSIM_HERE) {
-  return msim_ballot(vote, site) != 0;
-}
-MSIM_INLINE bool simd_all(bool vote, msim_site site = MSIM_HERE) {
-  return msim_ballot(!vote, site) == 0;
-}
-MSIM_INLINE bool simd_is_first(msim_site site = MSIM_HERE) {
-  return msim_thread.lane == uint(__builtin_ctz(msim_ballot(true, site)));
-}
-MSIM_INLINE bool simd_is_helper_thread() { return false; }
+// The functions of `name`_vote, over `ballot`; `lane` is a thread's number among those that vote.
+#define MSIM_VOTES(name, ballot, lane)                                                \
+  MSIM_INLINE name##_vote name##_ballot(bool vote, msim_site site = MSIM_HERE) {      \
+    return name##_vote(ballot(vote, site));                                           \
+  }                                                                                   \
+  MSIM_INLINE name##_vote name##_active_threads_mask(msim_site site = MSIM_HERE) {    \
+    return name##_vote(ballot(true, site));                                           \
+  }                                                                                   \
+  MSIM_INLINE bool name##_any(bool vote, msim_site site = MSIM_HERE) {                \
+    return ballot(vote, site) != 0;                                                   \
+  }                                                                                   \
+  MSIM_INLINE bool name##_all(bool vote, msim_site site = MSIM_HERE) {                \
+    return ballot(!vote, site) == 0;                                                  \
+  }                                                                                   \
+  MSIM_INLINE bool name##_is_first(msim_site site = MSIM_HERE) {                      \
+    return lane == uint(__builtin_ctz(ballot(true, site)));                           \
+  }                                                                                   \
+  MSIM_INLINE bool name##_is_helper_thread() { return false; }
+MSIM_VOTES(simd, msim_ballot, msim_thread.lane)
 }  // namespace metal

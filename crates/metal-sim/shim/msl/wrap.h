@@ -127,6 +127,7 @@ struct msim_wrap<void (*)(A...), Function, Slots> {
       table;
   static constexpr msim_u32 count = sizeof...(A);
   static constexpr const msim_parameter* parameters = table::parameters;
+  static MSIM_INLINE const void* body() { return (const void*)Function; }
   __attribute__((no_sanitize("kernel-address", "undefined"))) static void call(
       const msim_arguments* from) {
     table::template call<Function>(from);
@@ -145,10 +146,14 @@ struct msim_wrap<void (*)(A...), Function, Slots> {
 #else
 MSIM_UNWATCHED static void msim_attach(const msim_host* host) { msim_runtime = host; }
 MSIM_UNWATCHED static msim_current* msim_get_current(void) { return &msim_thread; }
+// What MSIM_THREADGROUP notes; the linker names a section's borders.
+extern "C" __attribute__((weak, visibility("hidden"))) const msim_variable
+    __start_msim_variables[], __stop_msim_variables[];
 // The one exported symbol, over the tables msim_kernels and msim_constants.
 #define MSIM_LIBRARY(kernel_count, constant_count)                                     \
   extern "C" __attribute__((visibility("default"))) const msim_library msim_library_1; \
   const msim_library msim_library_1 = {                                                \
       MSIM_ABI,     MSIM_IS_CHECKED, msim_kernels, msim_constants,                     \
-      kernel_count, constant_count,  msim_attach,  msim_get_current};
+      kernel_count, constant_count,  __start_msim_variables, __stop_msim_variables,    \
+      msim_attach,  msim_get_current};
 #endif

@@ -1,7 +1,8 @@
 //! Compiled libraries on disk, by a hash of all that they are made from.
 //!
 //! Entries appear by renaming, whole or not at all; one process makes an entry while others wait
-//! for it. Nothing is ever removed: the folder may be deleted at any time by whoever owns it.
+//! for it. What was not used for longest goes when there is too much. The folder may be deleted at
+//! any time by whoever owns it.
 
 use std::env;
 use std::fmt;
@@ -10,6 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 /// FNV-1a of 128 bits: the same on every machine and in every version of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,16 +36,60 @@ impl fmt::Display for Hash {
     }
 }
 
-/// The folder that is used where none is given: in Cargo's target folder if the environment names
-/// it, else in the user's cache.
+/// Bytes of libraries that are kept where no other bound is given.
+pub(crate) const BOUND: u64 = 1 << 30;
+
+/// The folder that is used where none is given: the one that `METAL_SIM_CACHE` names, else one in
+/// the target folder of Cargo that this program lies in, else one in the user's cache.
 pub(crate) fn default_folder() -> PathBuf {
     let folder =
         |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    folder("CARGO_TARGET_DIR")
+    if let Some(named) = folder("METAL_SIM_CACHE") {
+        return named;
+    }
+    env::current_exe()
+        .ok()
+        .and_then(|program| target_folder(&program))
         .or_else(|| folder("XDG_CACHE_HOME"))
         .or_else(|| folder("HOME").map(|home| home.join(".cache")))
         .unwrap_or_else(env::temp_dir)
         .join("metal-sim")
+}
+
+/// The outermost folder above a program that Cargo has marked as a cache.
+fn target_folder(program: &Path) -> Option<PathBuf> {
+    let marked = |folder: &&Path| folder.join("CACHEDIR.TAG").is_file();
+    program.ancestors().skip(1).filter(marked).last().map(Path::to_owned)
+}
+
+/// Notes that an entry is used now.
+pub(crate) fn touch(path: &Path) {
+    // Where it cannot be noted the entry counts as old, and is made again once it is gone.
+    let _ = File::open(path).and_then(|file| file.set_modified(SystemTime::now()));
+}
+
+/// Removes the libraries that were not used for longest, until the others fit into `bound` bytes.
+/// What a process has loaded stays until it lets go.
+pub(crate) fn prune(folder: &Path, bound: u64) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let library = |entry: fs::DirEntry| {
+        let path = entry.path();
+        let data = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+        let known = path.extension().is_some_and(|extension| extension == "so");
+        known.then_some((data.modified().ok()?, data.len(), path))
+    };
+    let mut libraries: Vec<_> = entries.filter_map(|entry| library(entry.ok()?)).collect();
+    libraries.sort();
+    let mut total: u64 = libraries.iter().map(|(_, bytes, _)| bytes).sum();
+    for (_, bytes, path) in libraries {
+        if total <= bound {
+            break;
+        }
+        // Another process may have been faster.
+        let _ = fs::remove_file(lock_path(&path));
+        let _ = fs::remove_file(&path);
+        total -= bytes;
+    }
 }
 
 /// Makes a file or folder at `path`: `make` writes it under another name, then it is renamed.
@@ -73,12 +119,16 @@ pub(crate) fn temporary(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Keeps others, threads and processes, from making the entry at `path` while it lives.
-pub(crate) fn lock(path: &Path) -> io::Result<File> {
+fn lock_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".lock");
+    path.with_file_name(name)
+}
+
+/// Keeps others, threads and processes, from making the entry at `path` while it lives.
+pub(crate) fn lock(path: &Path) -> io::Result<File> {
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
-    let file = File::create(path.with_file_name(name))?;
+    let file = File::create(lock_path(path))?;
     file.lock()?;
     Ok(file)
 }

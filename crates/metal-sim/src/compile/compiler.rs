@@ -18,6 +18,7 @@ use crate::source::{Columns, Generated, Signature, escape, generate};
 pub struct Compiler {
     clang: Clang,
     folder: PathBuf,
+    bound: u64,
     includes: Vec<PathBuf>,
     defines: Vec<(String, String)>,
 }
@@ -31,6 +32,7 @@ impl Compiler {
         Ok(Self {
             clang: Clang::find()?,
             folder: cache::default_folder(),
+            bound: cache::BOUND,
             includes: Vec::new(),
             defines: Vec::new(),
         })
@@ -40,6 +42,13 @@ impl Compiler {
     #[must_use]
     pub fn with_cache(mut self, folder: &Path) -> Self {
         self.folder = folder.to_owned();
+        self
+    }
+
+    /// Keeps this many bytes of libraries at most: those used last.
+    #[must_use]
+    pub fn with_cache_bound(mut self, bytes: u64) -> Self {
+        self.bound = bytes;
         self
     }
 
@@ -109,10 +118,17 @@ impl Compiler {
             hash.add(part);
         }
         let path = self.folder.join(format!("{hash}.so"));
-        if !path.is_file() {
-            self.make(&path, &generated, &flags, &shim)?;
+        if path.is_file() {
+            cache::touch(&path);
+            // Another process may have pruned it just now.
+            if let Ok(library) = Library::open(&path) {
+                return Ok(library);
+            }
         }
-        Ok(Library::open(&path)?)
+        self.make(&path, &generated, &flags, &shim)?;
+        let library = Library::open(&path)?;
+        cache::prune(&self.folder, self.bound);
+        Ok(library)
     }
 
     fn make(

@@ -42,8 +42,12 @@ const MESSAGES: [&str; 14] = [
 /// A library that needs nothing of the process, with half precision rounded at every operation and
 /// nothing contracted, so that results are the same everywhere. Convergent functions keep the
 /// compiler from moving collectives.
-const LIBRARY: [&str; 11] = [
+const LIBRARY: [&str; 13] = [
     "-fPIC",
+    // A frame larger than the guard page below a stack does not reach over it.
+    "-fstack-clash-protection",
+    // A loop without an end has none here either.
+    "-fno-finite-loops",
     // Names of sources stay as they are, wherever they were compiled.
     "-fdebug-compilation-dir=",
     "-shared",

@@ -34,7 +34,7 @@ mod settings;
 pub use class::live_objects;
 pub use metal::metal_sim_bind_length;
 pub use reports::{Misuse, Rule, take_misuse};
-pub use settings::{Settings, configure, take_outcomes};
+pub use settings::{Omission, Settings, configure, take_outcomes};
 
 use class::Class;
 

@@ -1,7 +1,8 @@
 //! What new devices are like, and what they remember of their runs.
 
 use crate::{Compiler, Mode, Outcome, Profile, Watch};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// How devices made from now on behave.
@@ -21,8 +22,12 @@ pub struct Settings {
     pub seed: u64,
     /// Whether new private buffers are full of NaN, and reads of bytes nobody wrote are reported.
     pub poison: bool,
+    /// Processor time of a threadgroup before it counts as hanging.
+    pub patience: Duration,
     /// How long a command buffer waits for an event before it fails.
     pub timeout: Duration,
+    /// A barrier between launches that has no effect.
+    pub omission: Option<Arc<Omission>>,
     /// Whether [`take_outcomes`] gets what each run found and moved.
     pub record: bool,
 }
@@ -38,9 +43,40 @@ impl Default for Settings {
             workers: 1,
             seed: 0,
             poison: true,
+            patience: Duration::from_secs(60),
             timeout: Duration::from_secs(10),
+            omission: None,
             record: false,
         }
+    }
+}
+
+/// A barrier to leave out, to see whether anything needs it: of those that encoders set, the one
+/// of this number.
+#[derive(Debug)]
+pub struct Omission {
+    /// Its number, from zero.
+    pub barrier: usize,
+    /// Barriers that were set so far.
+    pub set: AtomicUsize,
+    /// The kernels before and behind it, once it was left out.
+    pub between: OnceLock<[String; 2]>,
+}
+
+impl Omission {
+    /// Of this barrier.
+    #[must_use]
+    pub fn new(barrier: usize) -> Arc<Self> {
+        Arc::new(Self { barrier, set: AtomicUsize::new(0), between: OnceLock::new() })
+    }
+
+    /// Counts a barrier between two kernels; whether it is the one.
+    pub(super) fn strikes(&self, before: &str, behind: &str) -> bool {
+        let strikes = self.set.fetch_add(1, Ordering::Relaxed) == self.barrier;
+        if strikes {
+            self.between.get_or_init(|| [before.to_owned(), behind.to_owned()]);
+        }
+        strikes
     }
 }
 

@@ -123,6 +123,11 @@ impl Arena {
         Some(region)
     }
 
+    /// A region by its place among them.
+    pub fn get(&self, place: usize) -> Option<Region> {
+        self.regions.get(place).filter(|_| place < self.count.get()).map(Cell::get)
+    }
+
     /// All regions, in the order of their offsets.
     pub fn all(&self) -> impl Iterator<Item = Region> {
         self.regions.iter().take(self.count.get()).map(Cell::get)

@@ -7,6 +7,7 @@ use super::core::{Core, SIMDGROUPS};
 use super::dispatch::{Dispatch, Slice};
 use super::{fault, host, symbols};
 use crate::abi;
+use crate::library::Library;
 use crate::report::Kind;
 
 /// How far from a slice an address still counts as an overrun of it.
@@ -16,46 +17,86 @@ pub const NEAR: usize = 1 << 20;
 pub struct Bound {
     pub range: Range<usize>,
     pub writable: bool,
-    /// Some of it has histories.
-    pub tracked: bool,
+    /// Where its histories are, if some of it has any.
+    pub part: Option<usize>,
 }
+
+/// What places in the code access is mostly the same again: which slice or region that was, by a
+/// digest of the place.
+pub struct Hints([u8; Hints::COUNT]);
+
+impl Hints {
+    const COUNT: usize = 256;
+
+    /// Nothing known.
+    pub const fn new() -> Hints {
+        Hints([0; Hints::COUNT])
+    }
+
+    #[inline]
+    fn of(&mut self, pc: u64) -> &mut u8 {
+        &mut self.0[(pc ^ pc >> 8) as usize % Hints::COUNT]
+    }
+}
+
+/// What an access is to.
+pub enum Target {
+    /// A slice, by its place.
+    Slice(usize),
+    /// What is the kernel's own business.
+    Internal,
+    /// Nothing that it may touch.
+    Nothing,
+}
+
+/// The hint of code that accesses the library itself.
+const INTERNAL: u8 = u8::MAX;
 
 /// Ranges of a launch.
 pub struct Bounds {
     pub slices: Vec<Bound>,
-    /// Segments of the library: program-scope constants are read from there.
-    library: Vec<Range<usize>>,
-    /// Where they begin.
-    base: Option<usize>,
-    /// The slice that the last access was to.
-    last: usize,
+    /// Program-scope constants are read from there.
+    library: Library,
+    hints: Hints,
 }
 
 impl Bounds {
-    pub fn new(dispatch: &Dispatch, tracked: impl Fn(&Range<usize>) -> bool) -> Bounds {
+    pub fn new(dispatch: &Dispatch, part: impl Fn(&Range<usize>) -> Option<usize>) -> Bounds {
         let bound = |slice: &Slice| {
             let range = slice.range();
-            Bound { tracked: tracked(&range), range, writable: slice.writable }
+            Bound { part: part(&range), range, writable: slice.writable }
         };
         let slices = dispatch.slices.iter().map(bound).collect();
-        let call = dispatch.kernel.call as *const () as usize;
-        Bounds { slices, library: symbols::segments(call), base: symbols::base_of(call), last: 0 }
+        Bounds { slices, library: dispatch.library.clone(), hints: Hints::new() }
     }
 
-    /// The place of a slice that holds all of an access; one that may be written where there is.
-    pub fn find(&mut self, access: &Range<usize>, write: bool) -> Option<usize> {
+    /// What an access is to: a slice that holds all of it, one that may be written where there is.
+    #[inline]
+    pub fn find(&mut self, core: &Core, access: &Range<usize>, write: bool, pc: u64) -> Target {
         let holds =
             |bound: &Bound| bound.range.start <= access.start && access.end <= bound.range.end;
         let fits = |bound: &Bound| holds(bound) && (bound.writable || !write);
-        if !self.slices.get(self.last).is_some_and(fits) {
-            let place = self.slices.iter().position(fits);
-            self.last = place.or_else(|| self.slices.iter().position(holds))?;
+        let hint = *self.hints.of(pc);
+        if self.slices.get(usize::from(hint)).is_some_and(fits) {
+            return Target::Slice(usize::from(hint));
         }
-        Some(self.last)
+        if hint == INTERNAL && !write && self.in_library(access) {
+            return Target::Internal;
+        }
+        let place = self.slices.iter().position(fits);
+        if let Some(place) = place.or_else(|| self.slices.iter().position(holds)) {
+            *self.hints.of(pc) = place as u8;
+            return Target::Slice(place);
+        }
+        if self.is_internal(core, access, write) {
+            *self.hints.of(pc) = INTERNAL;
+            return Target::Internal;
+        }
+        Target::Nothing
     }
 
     /// Whether an access outside all slices is the kernel's own business.
-    pub fn is_internal(&self, core: &Core, access: &Range<usize>, write: bool) -> bool {
+    fn is_internal(&self, core: &Core, access: &Range<usize>, write: bool) -> bool {
         let within =
             |start: usize, length: usize| start <= access.start && access.end <= start + length;
         within(core.shared(0) as usize, SIMDGROUPS * size_of::<abi::Simdgroup>())
@@ -66,10 +107,13 @@ impl Bounds {
     }
 
     fn in_library(&self, access: &Range<usize>) -> bool {
-        if self.library.is_empty() {
-            return self.base.is_some() && symbols::base_of(access.start) == self.base;
+        let segments = self.library.segments();
+        if segments.is_empty() {
+            let attach = self.library.exports().attach as *const () as usize;
+            let base = symbols::base_of(attach);
+            return base.is_some() && symbols::base_of(access.start) == base;
         }
-        self.library.iter().any(|one| one.start <= access.start && access.end <= one.end)
+        segments.iter().any(|one| one.start <= access.start && access.end <= one.end)
     }
 
     /// What to say of an access outside everything.
@@ -106,18 +150,37 @@ impl Bounds {
 }
 
 /// The region of threadgroup memory that holds all of an access, else what to say.
-pub fn region(core: &Core, access: &Range<usize>, write: bool) -> Result<Region, String> {
+#[inline]
+pub fn region(
+    core: &Core,
+    access: &Range<usize>,
+    write: bool,
+    hint: (&mut Hints, u64),
+) -> Result<Region, String> {
     let start = core.arena.start() as usize;
     let offset = access.start - start;
     let end = offset + access.len();
     let holds = |one: &Region| one.offset <= offset && end <= one.offset + one.length;
-    if let Some(region) = core.arena.all().find(holds) {
+    let (hints, pc) = hint;
+    let hint = hints.of(pc);
+    if let Some(region) = core.arena.get(usize::from(*hint)).filter(holds) {
         return Ok(region);
     }
+    if let Some((index, region)) = core.arena.all().enumerate().find(|(_, one)| holds(one)) {
+        *hint = index as u8;
+        return Ok(region);
+    }
+    Err(outside(core, access, write))
+}
+
+/// What to say of an access to threadgroup memory outside of all regions.
+#[cold]
+fn outside(core: &Core, access: &Range<usize>, write: bool) -> String {
+    let offset = access.start - core.arena.start() as usize;
     let what = format!("{} of {} bytes", if write { "write" } else { "read" }, access.len());
     // An overrun is more common than an underrun.
     let below = core.arena.all().filter(|one| one.offset <= offset).last();
-    Err(match below.or_else(|| core.arena.all().next()) {
+    match below.or_else(|| core.arena.all().next()) {
         Some(near) => format!(
             "{what} at offset {} of {}, which has {} bytes",
             offset as i128 - near.offset as i128,
@@ -125,7 +188,7 @@ pub fn region(core: &Core, access: &Range<usize>, write: bool) -> Result<Region,
             near.length
         ),
         None => format!("{what} of threadgroup memory; the kernel has none"),
-    })
+    }
 }
 
 /// Whether an address lies in the running threadgroup's memory.

@@ -5,14 +5,14 @@ use std::ops::Range;
 
 use super::Watch;
 use super::arena::ARENA;
-use super::bounds::{self, Bounds};
+use super::bounds::{self, Bounds, Hints, Target};
 use super::core::Core;
 use super::dispatch::{Dispatch, Slice};
 use super::fiber::STACK;
 use super::joint::Access;
 use super::log::{Spot, point};
-use super::race::{self, Byte, Conflict, Moment};
-use super::shadow::{Shadow, Sparse};
+use super::race::{Conflict, Moment, Other};
+use super::shadow::{Histories, Shadow};
 use super::traffic::Counters;
 use crate::abi::{self, access};
 use crate::report::Kind;
@@ -21,14 +21,19 @@ use crate::traffic::Traffic;
 /// What is known of memory during a run of launches.
 pub struct Checks {
     device: Shadow,
-    /// The arena's histories. What belongs to another threadgroup counts as not there.
-    local: Sparse<Byte>,
+    /// The arena's histories, in which threadgroups are counted in the order they ran: what is of
+    /// an earlier one is settled.
+    local: Histories,
+    /// The threadgroup that runs, and how many have run.
+    running: (u32, u32),
     /// Threadgroups of all launches so far, and of those that a barrier has ended.
     groups: u32,
     settled: u32,
     /// The first threadgroup's number of each launch since then, and the kernel's name.
     launches: Vec<(u32, String)>,
     bounds: Bounds,
+    /// Of threadgroup memory.
+    regions: Hints,
     counters: Counters,
 }
 
@@ -50,11 +55,12 @@ impl Checks {
     /// For launches that can write these ranges, the first of which is `dispatch`.
     pub fn new(writable: Vec<Range<usize>>, dispatch: &Dispatch) -> io::Result<Checks> {
         let device = Shadow::new(writable)?;
-        let bounds = Bounds::new(dispatch, |range| device.overlaps(range));
+        let bounds = Bounds::new(dispatch, |range| device.part(range));
         let counters = counters(dispatch)?;
-        let local = Sparse::new(ARENA)?;
+        let local = Histories::new(ARENA)?;
         let launches = vec![(1, dispatch.name.clone())];
-        Ok(Checks { device, local, groups: 0, settled: 0, launches, bounds, counters })
+        let (groups, settled, running, regions) = (0, 0, (0, 0), Hints::new());
+        Ok(Checks { device, local, running, groups, settled, launches, bounds, regions, counters })
     }
 
     /// Ends a launch: what it moved.
@@ -69,7 +75,7 @@ impl Checks {
             self.settled = self.groups;
         }
         self.launches.push((self.groups + 1, dispatch.name.clone()));
-        self.bounds = Bounds::new(dispatch, |range| self.device.overlaps(range));
+        self.bounds = Bounds::new(dispatch, |range| self.device.part(range));
         self.counters = counters(dispatch)?;
         Ok(())
     }
@@ -77,14 +83,15 @@ impl Checks {
     fn access(&mut self, core: &Core, range: &Range<usize>, bits: u32, pc: u64) -> Verdict {
         let write = bits & access::WRITE != 0;
         if bounds::in_arena(core, range.start) {
-            return self.local(core, range, bits);
+            return self.local(core, range, bits, pc);
         }
-        let Some(place) = self.bounds.find(range, write) else {
-            if self.bounds.is_internal(core, range, write) {
-                return Ok(());
+        let place = match self.bounds.find(core, range, write, pc) {
+            Target::Slice(place) => place,
+            Target::Internal => return Ok(()),
+            Target::Nothing => {
+                let (kind, text) = self.bounds.describe(core, range, write);
+                return problem(kind, text, true);
             }
-            let (kind, text) = self.bounds.describe(core, range, write);
-            return problem(kind, text, true);
         };
         let Some(dispatch) = core.dispatch() else { return Ok(()) };
         let Some(slice) = dispatch.slices.get(place) else { return Ok(()) };
@@ -100,19 +107,17 @@ impl Checks {
             return Ok(());
         }
         initialised(slice, offset, range.len(), write)?;
-        if !self.bounds.slices.get(place).is_some_and(|bound| bound.tracked) {
-            return Ok(());
-        }
+        let part = self.bounds.slices.get(place).and_then(|bound| bound.part);
+        let Some(part) = part else { return Ok(()) };
         let now = self.moment(core, 0, bits);
-        let Some(bytes) = self.device.bytes(range) else { return Ok(()) };
-        let Some((byte, conflict)) = race::add(bytes, &now) else { return Ok(()) };
+        let Some((byte, conflict)) = self.device.add(part, range, &now) else { return Ok(()) };
         let what = format!("buffer({}) '{}' at offset {}", slice.index, slice.name, offset + byte);
         self.conflict(core, &what, write, &conflict)
     }
 
-    fn local(&mut self, core: &Core, range: &Range<usize>, bits: u32) -> Verdict {
+    fn local(&mut self, core: &Core, range: &Range<usize>, bits: u32, pc: u64) -> Verdict {
         let write = bits & access::WRITE != 0;
-        let region = match bounds::region(core, range, write) {
+        let region = match bounds::region(core, range, write, (&mut self.regions, pc)) {
             Ok(region) => region,
             Err(text) => return problem(Kind::ThreadgroupOutOfBounds, text, true),
         };
@@ -121,26 +126,20 @@ impl Checks {
             return Ok(());
         }
         let start = range.start - core.arena.start() as usize;
-        let now = self.moment(core, 1, bits);
-        let bytes = self.local.range(start..start + range.len());
-        let mut unwritten = None;
-        for (index, byte) in bytes.iter_mut().enumerate() {
-            if !byte.written_by(now.group) {
-                *byte = Byte::default();
-                unwritten = unwritten.or(Some(index));
-            }
+        let group = self.group(core);
+        if self.running.0 != group {
+            self.running = (group, self.running.1.wrapping_add(1));
         }
-        if let (Some(index), false) = (unwritten, write) {
-            let offset = start - region.offset + index;
-            let text = format!(
-                "read of offset {offset} of {}, which no thread of the threadgroup has written",
-                region.describe()
-            );
-            return problem(Kind::Uninitialised, text, false);
-        }
-        let Some((byte, conflict)) = race::add(bytes, &now) else { return Ok(()) };
-        let what = format!("{} at offset {}", region.describe(), start - region.offset + byte);
-        self.conflict(core, &what, write, &conflict)
+        let (group, settled) = (self.running.1, self.running.1 - 1);
+        let now = Moment { group, settled, blank: true, ..self.moment(core, 1, bits) };
+        let found = self.local.add(start..start + range.len(), &now);
+        let Some((byte, conflict)) = found else { return Ok(()) };
+        let offset = byte - region.offset;
+        let conflict = match conflict {
+            Conflict::Blank => conflict,
+            Conflict::Other(other) => Conflict::Other(Other { group: self.group(core), ..other }),
+        };
+        self.conflict(core, &format!("{} at offset {offset}", region.describe()), write, &conflict)
     }
 
     fn group(&self, core: &Core) -> u32 {
@@ -157,16 +156,30 @@ impl Checks {
         let thread = core.current.get();
         Moment {
             group: self.group(core),
-            settled: if memory == 0 { self.settled } else { 0 },
+            settled: self.settled,
             thread: thread as u16,
             epoch: core.epochs[memory].get(),
             lane_epoch: core.simdgroup_of(thread).epochs[memory].get(),
             write: bits & access::WRITE != 0,
             atomic: bits & access::ATOMIC != 0,
+            blank: false,
         }
     }
 
-    fn conflict(&self, core: &Core, what: &str, write: bool, other: &Conflict) -> Verdict {
+    #[cold]
+    fn conflict(&self, core: &Core, what: &str, write: bool, conflict: &Conflict) -> Verdict {
+        let other = match conflict {
+            Conflict::Other(other) => other,
+            Conflict::Blank => {
+                let text =
+                    format!("read of {what}, which no thread of the threadgroup has written");
+                return problem(Kind::Uninitialised, text, false);
+            }
+        };
+        self.unordered(core, what, write, other)
+    }
+
+    fn unordered(&self, core: &Core, what: &str, write: bool, other: &Other) -> Verdict {
         let here = if write { "write" } else { "read" };
         let there = if other.write { "written" } else { "read" };
         let launch = self.launches.iter().rev().find(|(first, _)| *first <= other.group);

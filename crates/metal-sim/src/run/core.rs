@@ -12,12 +12,14 @@ use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_char;
 use std::io;
 use std::ptr;
+use std::sync::Arc;
 
 use super::arena::Arena;
 use super::checks::Checks;
 use super::dispatch::Dispatch;
 use super::fault::Fault;
 use super::fiber::{self, Stacks};
+use super::watchdog::Pulse;
 use crate::abi;
 
 /// Threads of a threadgroup, at most.
@@ -150,11 +152,13 @@ pub struct Core {
     pub fault: Cell<Fault>,
     /// What watches accesses; taken out while it works.
     pub checks: Cell<Option<Box<Checks>>>,
+    /// What the watchdog sees.
+    pub pulse: Arc<Pulse>,
 }
 
 impl Core {
     /// A core with room for the largest threadgroup.
-    pub fn new() -> io::Result<Core> {
+    pub fn new(pulse: Arc<Pulse>) -> io::Result<Core> {
         Ok(Core {
             scheduler: Cell::new(ptr::null_mut()),
             current: Cell::new(0),
@@ -181,6 +185,7 @@ impl Core {
             steps: Cell::new(0),
             fault: Cell::new(Fault::NONE),
             checks: Cell::new(None),
+            pulse,
         })
     }
 

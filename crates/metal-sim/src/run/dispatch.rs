@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
 
 use super::Watch;
 use super::log::Log;
@@ -86,8 +87,8 @@ impl Slice {
 
 /// A launch; see above.
 pub struct Dispatch {
-    /// Keeps it loaded.
-    pub _library: Library,
+    /// Stays loaded.
+    pub library: Library,
     pub kernel: abi::Kernel,
     pub name: String,
     pub current: extern "C" fn() -> *mut abi::Current,
@@ -99,6 +100,8 @@ pub struct Dispatch {
     pub seed: u64,
     /// Rendezvous and accesses that a threadgroup may take.
     pub steps: u64,
+    /// Processor time that it may take.
+    pub patience: Duration,
     pub watch: Watch,
     pub log: Arc<Log>,
     /// Threadgroups that were taken up.

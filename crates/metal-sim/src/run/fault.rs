@@ -9,18 +9,19 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
 
 use super::bounds::NEAR;
 use super::core::Core;
 use super::fiber::STACK;
 use super::log::Spot;
-use super::{host, registers, symbols};
+use super::{host, registers, symbols, sync, watchdog};
 use crate::memory::{Mapping, page_size};
 use crate::report::Kind;
 
-/// What a processor can object to in a kernel.
-const SIGNALS: [c_int; 5] =
-    [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP];
+/// What a processor can object to in a kernel, and what the watchdog sends.
+const SIGNALS: [c_int; 6] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, watchdog::SIGNAL];
 
 /// Bytes of the stack that handlers run on.
 const HANDLER_STACK: usize = 64 << 10;
@@ -87,10 +88,32 @@ pub fn handler_stack() -> io::Result<Mapping> {
 }
 
 extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    match host::core() {
-        Some(core) if core.inside.get() => divert(core, signal, info, context),
-        _ => pass_on(signal, info, context),
+    let inside = host::core().filter(|core| core.inside.get());
+    if signal == watchdog::SIGNAL {
+        match inside.map(|core| (core, core.pulse.overdue.load(Ordering::Relaxed))) {
+            Some((core, signals @ 1..)) => {
+                // The next access or collective sees it. Who comes to none is diverted, but only
+                // in the kernel's own code: elsewhere something might be left half done.
+                core.steps.set(0);
+                if signals > watchdog::GRACE && in_kernel(core, context) {
+                    divert(core, signal, info, context);
+                }
+            }
+            _ => pass_on(signal, info, context),
+        }
+    } else if let Some(core) = inside {
+        divert(core, signal, info, context);
+    } else {
+        pass_on(signal, info, context);
     }
+}
+
+/// Whether a thread was interrupted in the code of the library that it runs.
+fn in_kernel(core: &Core, context: *mut c_void) -> bool {
+    // SAFETY: the system passes the interrupted thread's registers.
+    let (pc, _) = registers::get(unsafe { &*context.cast::<libc::ucontext_t>() });
+    let segments = core.dispatch().map_or(&[][..], |dispatch| dispatch.library.segments());
+    segments.iter().any(|segment| segment.contains(&pc))
 }
 
 /// Hands a fault to the handler that was there before ours.
@@ -99,6 +122,7 @@ fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let before = place.and_then(|place| BEFORE.get()?.get(place));
     let Some(before) = before else { return };
     match before.sa_sigaction {
+        libc::SIG_DFL | libc::SIG_IGN if signal == watchdog::SIGNAL => {}
         // The default is to end the process: it will, when the instruction is tried again.
         // SAFETY: puts back what was there.
         libc::SIG_DFL | libc::SIG_IGN => unsafe {
@@ -141,6 +165,7 @@ extern "C" fn land() -> ! {
     let spot = Spot::Instruction(fault.pc);
     match fault.signal {
         libc::SIGFPE => core.fail(Kind::Undefined, spot, "integer division by zero".to_owned()),
+        watchdog::SIGNAL => sync::hang(core, spot),
         libc::SIGILL | libc::SIGTRAP => {
             core.fail(Kind::Fault, spot, "the kernel ran into a trap".to_owned())
         }

@@ -8,10 +8,11 @@ use std::arch::naked_asm;
 use std::cell::Cell;
 use std::io;
 
+use crate::abi;
 use crate::memory::{Mapping, page_size};
 
 /// Bytes of a thread's stack with its guard page.
-pub const STACK: usize = 64 << 10;
+pub const STACK: usize = 1 << abi::STACK_BITS;
 
 /// Saves the running fiber in `save` and goes on with the one saved as `load`.
 ///
@@ -86,24 +87,30 @@ const FRAME: (usize, usize) = (20, 1);
 
 /// Stacks in one mapping, each above a page that cannot be touched.
 pub struct Stacks {
-    mapping: Mapping,
+    _mapping: Mapping,
+    /// The first stack, at a multiple of the size.
+    start: *mut u8,
+    count: usize,
     guarded: Cell<usize>,
 }
 
 impl Stacks {
     /// Room for this many; untouched ones cost no memory.
     pub fn new(count: usize) -> io::Result<Stacks> {
-        Ok(Stacks { mapping: Mapping::new(count * STACK)?, guarded: Cell::new(0) })
+        let mapping = Mapping::new((count + 1) * STACK)?;
+        let skew = mapping.start().addr().next_multiple_of(STACK) - mapping.start().addr();
+        let start = mapping.start().wrapping_add(skew);
+        Ok(Stacks { _mapping: mapping, start, count, guarded: Cell::new(0) })
     }
 
     /// Lowest address of a stack, its guard page included.
     pub fn low(&self, index: usize) -> usize {
-        self.mapping.start() as usize + index * STACK
+        self.start as usize + index * STACK
     }
 
     /// Whether some stack contains an address.
     pub fn contains(&self, address: usize) -> bool {
-        (self.mapping.start() as usize..self.mapping.end() as usize).contains(&address)
+        address.wrapping_sub(self.low(0)) < self.count * STACK
     }
 
     /// Whether the caller runs below the stack that it should be on.
@@ -116,7 +123,7 @@ impl Stacks {
     /// between kinds of pages, so only what is used is protected.
     pub fn guard(&self, count: usize) -> io::Result<()> {
         for index in self.guarded.get()..count {
-            let low = self.mapping.start().wrapping_add(index * STACK);
+            let low = self.start.wrapping_add(index * STACK);
             // SAFETY: the lowest page of a stack of this mapping, not in use yet.
             if unsafe { libc::mprotect(low.cast(), page_size(), libc::PROT_NONE) } != 0 {
                 return Err(io::Error::last_os_error());
@@ -131,7 +138,7 @@ impl Stacks {
     pub fn fresh(&self, index: usize, entry: extern "C" fn() -> !) -> *mut u8 {
         let top = (index + 1) * STACK - (index * 192) % 4096 - 64;
         let (words, address) = FRAME;
-        let low = self.mapping.start().wrapping_add(top - 8 * words).cast::<usize>();
+        let low = self.start.wrapping_add(top - 8 * words).cast::<usize>();
         let entry = entry as *const () as usize;
         // SAFETY: inside the stack, which no fiber uses now.
         unsafe { low.wrapping_add(address).write(entry) };

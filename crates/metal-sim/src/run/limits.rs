@@ -50,7 +50,7 @@ pub fn inspect(simulator: &Simulator, launch: &Launch, log: &Arc<Log>) -> Option
     values[builtin::THREADS_PER_GRID] = shape.threads;
     values[builtin::THREADS_PER_SIMDGROUP][0] = abi::LANES as u32;
     Some(Dispatch {
-        _library: kernel.library().clone(),
+        library: kernel.library().clone(),
         kernel: *kernel.raw(),
         name: kernel.name().to_owned(),
         current: kernel.library().exports().current,
@@ -61,6 +61,7 @@ pub fn inspect(simulator: &Simulator, launch: &Launch, log: &Arc<Log>) -> Option
         profile: simulator.profile,
         seed: simulator.seed,
         steps: simulator.steps,
+        patience: simulator.patience,
         watch: simulator.watch,
         log: Arc::clone(log),
         next: AtomicU32::new(0),

@@ -21,11 +21,13 @@ mod registers;
 mod schedule;
 mod shadow;
 mod step;
-mod symbols;
+pub(crate) mod symbols;
 mod sync;
 mod traffic;
+mod watchdog;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use self::log::Log;
 use self::step::Step;
@@ -59,6 +61,8 @@ pub struct Simulator {
     pub max_reports: usize,
     /// Accesses (of checked kernels) and collectives of a threadgroup before it counts as hanging.
     pub steps: u64,
+    /// Processor time of a threadgroup before it counts as hanging.
+    pub patience: Duration,
     /// What checked kernels are watched for.
     pub watch: Watch,
 }
@@ -77,8 +81,15 @@ pub struct Outcome {
 impl Simulator {
     /// This GPU, one worker, lanes in order.
     pub fn new(profile: Profile) -> Simulator {
-        let watch = Watch::Mistakes;
-        Simulator { profile, workers: 1, seed: 0, max_reports: 20, steps: 1 << 36, watch }
+        Simulator {
+            profile,
+            workers: 1,
+            seed: 0,
+            max_reports: 20,
+            steps: 1 << 36,
+            patience: Duration::from_secs(60),
+            watch: Watch::Mistakes,
+        }
     }
 
     /// Runs one launch to its end.

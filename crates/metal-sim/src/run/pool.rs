@@ -1,12 +1,14 @@
 //! System threads that run threadgroups, kept between launches with their stacks.
 
 use std::io;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::os::unix::thread::JoinHandleExt as _;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::checks::Checks;
 use super::core::Core;
 use super::dispatch::Dispatch;
+use super::watchdog::{Handle, Pulse, Watchdog};
 use super::{fault, host, schedule};
 
 /// A part of a launch for one system thread.
@@ -20,6 +22,7 @@ struct Job {
 /// A system thread that waits for jobs.
 struct Worker {
     jobs: Sender<Job>,
+    handle: Handle,
 }
 
 /// Workers without a job.
@@ -42,7 +45,17 @@ pub fn run(
         hired.push(hand);
     }
     drop(done);
-    let checks = results.iter().fold(None, |checks, result| checks.or(result));
+    let handles = hired.iter().map(|worker| worker.handle.clone());
+    let mut watchdog = Watchdog::new(handles, dispatch.patience);
+    let mut checks = None;
+    let mut pause = watchdog.look();
+    loop {
+        match results.recv_timeout(pause) {
+            Ok(result) => checks = checks.or(result),
+            Err(RecvTimeoutError::Timeout) => pause = watchdog.look(),
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
     IDLE.lock().unwrap_or_else(PoisonError::into_inner).append(&mut hired);
     Ok(checks)
 }
@@ -55,15 +68,17 @@ fn hire() -> io::Result<Worker> {
     let (jobs, work) = mpsc::channel();
     let (ready, started) = mpsc::channel();
     let thread = std::thread::Builder::new().name("metal-sim".to_owned());
-    thread.spawn(move || serve(&work, &ready))?;
+    let pulse = Arc::default();
+    let core_pulse = Arc::clone(&pulse);
+    let thread = thread.spawn(move || serve(&work, &ready, core_pulse))?;
     let gone = || Err(io::Error::other("a worker of the simulator ended before it began"));
     started.recv().unwrap_or_else(|_| gone())?;
-    Ok(Worker { jobs })
+    Ok(Worker { jobs, handle: Handle { pulse, thread: thread.as_pthread_t() } })
 }
 
 /// Says whether it can begin, then runs jobs until nobody sends any.
-fn serve(work: &Receiver<Job>, ready: &Sender<io::Result<()>>) {
-    let begun = fault::handler_stack().and_then(|stack| Ok((stack, Core::new()?)));
+fn serve(work: &Receiver<Job>, ready: &Sender<io::Result<()>>, pulse: Arc<Pulse>) {
+    let begun = fault::handler_stack().and_then(|stack| Ok((stack, Core::new(pulse)?)));
     let (_stack, core) = match begun {
         Ok(begun) => begun,
         Err(error) => return ready.send(Err(error)).unwrap_or_default(),

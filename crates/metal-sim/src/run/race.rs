@@ -21,18 +21,20 @@ pub struct Moment {
     pub lane_epoch: u32,
     pub write: bool,
     pub atomic: bool,
+    /// The memory holds nothing when a threadgroup begins.
+    pub blank: bool,
 }
 
-/// The history of one byte.
+/// The history of one byte, or of the four of a word that share it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
-pub struct Byte {
+pub struct History {
     /// The threadgroup that wrote last; zero for none.
     writer_group: u32,
     writer_epoch: u32,
     writer_lane_epoch: u32,
     writer: u16,
-    /// The last write was atomic; how many wrote so: see [`Byte::SEVERAL`].
+    /// The last write was atomic; how many wrote so: see [`History::SEVERAL`].
     writer_atomic: bool,
     writers: u8,
     /// The threadgroup that read last since; zero for none.
@@ -48,32 +50,45 @@ pub struct Byte {
     reader_groups: bool,
     /// Some read was not atomic.
     reader_plain: bool,
+    /// Of a word: its bytes have histories of their own.
+    pub split: bool,
+}
+
+/// What is wrong with an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conflict {
+    /// It reads what the threadgroup has not written.
+    Blank,
+    /// It is not ordered after another.
+    Other(Other),
 }
 
 /// What an access is not ordered after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Conflict {
-    /// The other access was a write.
+pub struct Other {
+    /// It was a write.
     pub write: bool,
-    /// The other's threadgroup.
+    /// Its threadgroup.
     pub group: u32,
-    /// The other's thread, where it is one.
+    /// Its thread, where it is one.
     pub thread: Option<u16>,
 }
 
-impl Byte {
+impl History {
     /// Several threads of a threadgroup wrote it, each atomically.
     const SEVERAL: u8 = 1;
     /// Several threadgroups did.
     const GROUPS: u8 = 2;
 
-    /// Whether the threadgroup wrote it.
-    pub fn written_by(&self, group: u32) -> bool {
-        self.writer_group == group
+    /// Adds an access; what is wrong with it, if anything.
+    pub fn add(&mut self, now: &Moment) -> Option<Conflict> {
+        if now.blank && !now.write && self.writer_group != now.group {
+            return Some(Conflict::Blank);
+        }
+        self.order(now).map(Conflict::Other)
     }
 
-    /// Adds an access; what it conflicts with, if anything.
-    pub fn add(&mut self, now: &Moment) -> Option<Conflict> {
+    fn order(&mut self, now: &Moment) -> Option<Other> {
         let before = self.after_write(now);
         if now.write {
             let read = if before.is_none() { self.after_reads(now) } else { None };
@@ -85,31 +100,31 @@ impl Byte {
     }
 
     /// The last write, unless it is ordered before now.
-    fn after_write(&self, now: &Moment) -> Option<Conflict> {
+    fn after_write(&self, now: &Moment) -> Option<Other> {
         if self.writer_group <= now.settled || (self.writer_atomic && now.atomic) {
             return None;
         }
         let (group, one) = (self.writer_group, self.writers == 0);
         let thread = (one && group == now.group).then_some(self.writer);
-        let conflict = Conflict { write: true, group, thread };
-        if group != now.group || self.writers == Byte::GROUPS {
-            return Some(conflict);
+        let other = Other { write: true, group, thread };
+        if group != now.group || self.writers == History::GROUPS {
+            return Some(other);
         }
         let same_simdgroup = self.writer / 32 == now.thread / 32;
         let ordered = self.writer_epoch < now.epoch
             || (one && self.writer == now.thread)
             || (one && same_simdgroup && self.writer_lane_epoch < now.lane_epoch);
-        (!ordered).then_some(conflict)
+        (!ordered).then_some(other)
     }
 
     /// The reads since the last write, unless they are all ordered before now.
-    fn after_reads(&self, now: &Moment) -> Option<Conflict> {
+    fn after_reads(&self, now: &Moment) -> Option<Other> {
         if self.reader_group <= now.settled || (now.atomic && !self.reader_plain) {
             return None;
         }
-        let conflict = Conflict { write: false, group: self.reader_group, thread: None };
+        let other = Other { write: false, group: self.reader_group, thread: None };
         if self.reader_groups || self.reader_group != now.group {
-            return Some(conflict);
+            return Some(other);
         }
         if self.reader_epoch < now.epoch {
             return None;
@@ -119,12 +134,12 @@ impl Byte {
         if self.reader_simdgroups & !(1 << simdgroup) != 0 {
             let lane = self.reader_lanes.trailing_zeros() as u16;
             let thread = (last != simdgroup).then_some(last * 32 + lane % 32);
-            return Some(Conflict { thread, ..conflict });
+            return Some(Other { thread, ..other });
         }
         let others = self.reader_lanes & !(1 << (now.thread % 32));
         if self.reader_lane_epoch == now.lane_epoch && others != 0 {
             let lane = others.trailing_zeros() as u16;
-            return Some(Conflict { thread: Some(last * 32 + lane), ..conflict });
+            return Some(Other { thread: Some(last * 32 + lane), ..other });
         }
         None
     }
@@ -134,9 +149,9 @@ impl Byte {
         self.writers = if !again {
             0
         } else if self.writer_group != now.group {
-            Byte::GROUPS
+            History::GROUPS
         } else if self.writer != now.thread {
-            self.writers.max(Byte::SEVERAL)
+            self.writers.max(History::SEVERAL)
         } else {
             self.writers
         };
@@ -169,23 +184,6 @@ impl Byte {
         self.reader_simdgroup = simdgroup;
         self.reader_lane_epoch = now.lane_epoch;
     }
-}
-
-/// Adds an access to all its bytes; the first conflict and the byte it is at. Neighbours mostly
-/// share their history, so what was worked out for one is copied to those like it.
-pub fn add(bytes: &mut [Byte], now: &Moment) -> Option<(usize, Conflict)> {
-    let (first, rest) = bytes.split_first_mut()?;
-    let old = *first;
-    let mut found = first.add(now).map(|conflict| (0, conflict));
-    let new = *first;
-    for (index, byte) in rest.iter_mut().enumerate() {
-        if *byte == old {
-            *byte = new;
-        } else if let Some(conflict) = byte.add(now) {
-            found = found.or(Some((index + 1, conflict)));
-        }
-    }
-    found
 }
 
 #[cfg(test)]

@@ -1,7 +1,16 @@
 use super::*;
 
 fn now(group: u32, thread: u16, epoch: u32) -> Moment {
-    Moment { group, settled: 0, thread, epoch, lane_epoch: 0, write: false, atomic: false }
+    Moment {
+        group,
+        settled: 0,
+        thread,
+        epoch,
+        lane_epoch: 0,
+        write: false,
+        atomic: false,
+        blank: false,
+    }
 }
 
 fn write(now: Moment) -> Moment {
@@ -14,7 +23,7 @@ fn atomic(now: Moment) -> Moment {
 
 /// Whether the last of some accesses to a byte conflicts, and none before.
 fn conflicts(moments: &[Moment]) -> bool {
-    let mut byte = Byte::default();
+    let mut byte = History::default();
     let (last, before) = moments.split_last().expect("an access");
     for moment in before {
         assert_eq!(byte.add(moment), None);
@@ -64,10 +73,13 @@ fn atomics_need_no_order_among_themselves() {
 }
 
 #[test]
-fn bytes_with_one_history_are_done_at_once() {
-    let mut bytes = [Byte::default(); 8];
-    assert_eq!(add(&mut bytes[4..], &write(now(1, 0, 0))), None);
-    let found = add(&mut bytes, &write(now(1, 1, 0))).expect("a conflict");
-    assert_eq!(found, (4, Conflict { write: true, group: 1, thread: Some(0) }));
-    assert_eq!(add(&mut bytes, &write(now(1, 1, 0))), None);
+fn blank_memory_is_written_before_it_is_read() {
+    let blank = |moment| Moment { blank: true, settled: 1, ..moment };
+    let mut byte = History::default();
+    assert_eq!(byte.add(&blank(now(2, 0, 0))), Some(Conflict::Blank));
+    assert_eq!(byte.add(&blank(write(now(2, 0, 0)))), None);
+    assert_eq!(byte.add(&blank(now(2, 0, 0))), None);
+    let next = |moment| Moment { blank: true, settled: 2, ..moment };
+    assert_eq!(byte.add(&next(now(3, 0, 0))), Some(Conflict::Blank));
+    assert_eq!(byte.add(&next(write(now(3, 1, 0)))), None);
 }

@@ -28,6 +28,7 @@ pub fn run(core: &Core, dispatch: &Dispatch, worker: usize) {
     core.dispatch.set(dispatch);
     core.note.set((dispatch.current)());
     core.killed.set(false);
+    core.pulse.overdue.store(0, Ordering::Relaxed);
     core.arena.clear();
     if let Err(error) = core.stacks.guard(dispatch.shape.size.iter().product::<u32>() as usize) {
         let text = format!("the threads' stacks could not be protected: {error}");
@@ -97,6 +98,7 @@ fn threadgroup(core: &Core, dispatch: &Dispatch, serial: u32, random: &mut Rando
 fn prepare(core: &Core, dispatch: &Dispatch, serial: u32) {
     let (position, size) = dispatch.shape.threadgroup(serial);
     let count = size.iter().product::<u32>();
+    core.pulse.begun.fetch_add(1, Ordering::Relaxed);
     core.serial.set(serial);
     core.position.set(position);
     core.size.set(size);

@@ -1,6 +1,8 @@
 //! Rendezvous: where threads wait for each other, and what it means when they do not come alike.
 #![expect(unsafe_code, reason = "the simdgroup's state is shared with the kernel")]
 
+use std::sync::atomic::Ordering;
+
 use super::core::{Core, Wait};
 use super::host;
 use super::log::{Spot, point};
@@ -46,12 +48,16 @@ pub fn arrive(core: &Core, wait: Wait) {
     }
 }
 
-/// The steps are used up.
+/// The steps are used up, or the time.
 #[cold]
 pub fn hang(core: &Core, spot: Spot) -> ! {
-    let steps = core.dispatch().map_or(0, |dispatch| dispatch.steps);
-    let text = format!("the threadgroup has not ended after {steps} accesses and collectives");
-    core.fail(Kind::Hang, spot, text)
+    let Some(dispatch) = core.dispatch() else { core.kill() };
+    let what = if core.pulse.overdue.load(Ordering::Relaxed) == 0 {
+        format!("{} accesses and collectives", dispatch.steps)
+    } else {
+        format!("{:?} of processor time", dispatch.patience)
+    };
+    core.fail(Kind::Hang, spot, format!("the threadgroup has not ended after {what}"))
 }
 
 fn stop_at_barrier(core: &Core, thread: usize, wait: &Wait) {

@@ -29,7 +29,8 @@ pub(crate) fn write(
         let kernel = &kernels.kernels[entry.kernel];
         text.push_str(&format!(
             "  {{\"{}\", \"{}\", {}, msim_u32({}), msim_wrap_{number}::call, \
-             msim_wrap_{number}::parameters, msim_wrap_{number}::count}},\n",
+             msim_wrap_{number}::body(), msim_wrap_{number}::parameters, \
+             msim_wrap_{number}::count}},\n",
             escape(&entry.name),
             escape(&place.file),
             place.line,

@@ -146,7 +146,7 @@ kernel void threadgroup_memory_of_the_last_threadgroup(device float* y [[buffer(
   if (i >= 128) y[t] = s[t];  // here
 }
 
-// expect: uninitialised read of offset 2 of threadgroup variable 's'
+// expect: uninitialised read of threadgroup variable 's' at offset 2
 kernel void half_of_a_word_written(device float* y [[buffer(1)]],
                                    ushort t [[thread_index_in_threadgroup]]) {
   threadgroup uint s[1];

@@ -8,7 +8,7 @@ use std::process::Command;
 use metal_sim::{Binding, Compiler, Grid, Launch, Library, Mode, Profile, Simulator, Source};
 
 use crate::kernels::{floats, read};
-use crate::require;
+use crate::{is_required, require};
 
 const PACKAGE: &str = "candle-metal-kernels";
 const VERSION: &str = "0.11.1";
@@ -33,6 +33,7 @@ fn fetched() -> Option<PathBuf> {
     let end = text.find(&format!("{PACKAGE}-{VERSION}/Cargo.toml\""));
     let Some(end) = end else {
         let reason = String::from_utf8_lossy(&metadata.stderr).into_owned();
+        assert!(!is_required(), "{PACKAGE} cannot be fetched: {reason}");
         writeln!(std::io::stderr(), "not run: {PACKAGE} cannot be fetched: {reason}")
             .expect("stderr");
         return None;

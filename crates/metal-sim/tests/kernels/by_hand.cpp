@@ -100,13 +100,14 @@ static const msim_parameter buffers[] = {
     {MSIM_P_BUFFER, 0, "x", 0, 1, 4, 4},
     {MSIM_P_BUFFER, 1, "y", 0, 0, 4, 4},
 };
-#define KERNEL(name) {#name, "by_hand.cpp", __LINE__, 0, name, buffers, 2}
+#define KERNEL(name) {#name, "by_hand.cpp", __LINE__, 0, name, nullptr, buffers, 2}
 static const msim_kernel kernels[] = {
     KERNEL(twice),  KERNEL(sums),       KERNEL(early),  KERNEL(halves),    KERNEL(beyond),
     KERNEL(divide), KERNEL(bottomless), KERNEL(for_ever), KERNEL(many_sums), KERNEL(many_barriers),
 };
 extern "C" __attribute__((visibility("default"))) const msim_library msim_library_1 = {
     MSIM_ABI, 0, kernels, nullptr, sizeof kernels / sizeof *kernels, 0,
+    nullptr, nullptr,
     [](const msim_host* given) { host = given; },
     []() -> msim_current* { return &now; },
 };

@@ -1,34 +1,69 @@
-//! Every op's cases on the device, held to double precision.
+//! Every op's cases on the device, held to double precision, with every access checked.
 
-use metal_sim::Mode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
 use metal_sim::objc::{self, Settings};
 use minfer_backend_metal::{Metal, MetalOptions, Staging};
-use minfer_conformance::{Verdict, check, ops};
+use minfer_conformance::{Case, Outcome, Verdict, judge, ops, run};
 use minfer_plan::Device;
 
-/// A device with f32 staging on a simulator of this mode.
-pub fn device(mode: Mode, seed: u64) -> Box<dyn Device> {
-    objc::configure(Settings { mode, seed, workers: 2, ..Settings::default() });
+/// Orders of lanes, simdgroups and threadgroups: first to last, and two others.
+pub const ORDERS: [u64; 3] = [0, 1, 2];
+
+/// A device with f32 staging on a simulator with these settings.
+pub fn device(settings: Settings) -> Box<dyn Device> {
+    // Settings are the process's until a device has taken them.
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    objc::configure(settings);
     let options = MetalOptions { staging: Staging::Full, ..MetalOptions::default() };
     Box::new(Metal::new(options).unwrap())
 }
 
-/// Every so many cases are run: the kernels have all of theirs in their own tests, here the device
-/// layer is what is tested.
-const STEP: usize = 8;
+/// A checked simulator with this order.
+pub fn checked(seed: u64) -> Settings {
+    Settings { seed, ..Settings::default() }
+}
 
-#[test]
-fn every_op_gives_the_numbers_of_the_reference() {
-    let mut passed = 0;
-    let mut failed = Vec::new();
-    for case in ops::all().iter().step_by(STEP) {
-        match check(case, &|| device(Mode::Fast, 0), false) {
-            Verdict::Passed => passed += 1,
-            Verdict::Unsupported(_) => {}
-            Verdict::Failed(why) => failed.push(why),
+/// Runs a case in every order: no access may be wrong, and all orders give the same bits.
+fn in_every_order(case: &Case) -> Verdict {
+    let [first, others @ ..] = ORDERS;
+    let found = run(case, device(checked(first)).as_mut());
+    if let Ok(Outcome::Ran(bits)) = &found {
+        for order in others {
+            match run(case, device(checked(order)).as_mut()) {
+                Ok(Outcome::Ran(other)) if other == *bits => {}
+                Ok(_) => {
+                    let text = format!("{}: orders {first} and {order} differ", case.name);
+                    return Verdict::Failed(text);
+                }
+                Err(error) => {
+                    return Verdict::Failed(format!("{}: order {order}: {error}", case.name));
+                }
+            }
         }
     }
+    judge(case, found, false)
+}
+
+#[test]
+fn every_op_is_right_in_every_order_and_no_access_is_wrong() {
+    let (cases, next) = (ops::all(), AtomicUsize::new(0));
+    let (passed, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+            match in_every_order(case) {
+                Verdict::Passed => drop(passed.fetch_add(1, Ordering::Relaxed)),
+                Verdict::Unsupported(_) => {}
+                Verdict::Failed(why) => failed.lock().unwrap().push(why),
+            }
+        }
+    };
+    std::thread::scope(|scope| (0..2).for_each(|_| drop(scope.spawn(work))));
+    let failed = failed.into_inner().unwrap();
     let shown: Vec<_> = failed.iter().take(5).collect();
     assert!(failed.is_empty(), "{} cases: {shown:#?}", failed.len());
-    assert!(passed > 200, "{passed} cases were run");
+    let passed = passed.into_inner();
+    assert!(passed > 1200, "{passed} cases were run");
 }

@@ -191,13 +191,19 @@ impl ComputeEncoder {
             grid: grid(extent),
             threads_per_threadgroup,
         };
+        if state.barrier
+            && let Some(omission) = &self.buffer.queue.device.settings.omission
+            && let Some(before) = state.pass.launches.last()
+            && omission.strikes(before.kernel.name(), launch.kernel.name())
+        {
+            state.barrier = false;
+        }
         state.launch(launch, self.concurrent);
     }
 
     fn barrier(&self, call: &str) {
-        if let Some(mut state) = self.open(call) {
-            state.barrier = true;
-        }
+        let Some(mut state) = self.open(call) else { return };
+        state.barrier = true;
     }
 
     fn end(&self) {

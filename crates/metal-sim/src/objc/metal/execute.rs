@@ -129,8 +129,8 @@ impl Operation {
 impl Pass {
     fn run(&self, device: &Device) -> Result<(), Failure> {
         let settings = &device.settings;
-        let Settings { profile, workers, seed, watch, .. } = *settings;
-        let simulator = Simulator { workers, seed, watch, ..Simulator::new(profile) };
+        let Settings { profile, workers, seed, watch, patience, .. } = *settings;
+        let simulator = Simulator { workers, seed, watch, patience, ..Simulator::new(profile) };
         let outcome = simulator.run_concurrent(&self.launches, &self.barriers);
         let found = describe(&outcome);
         if settings.record {

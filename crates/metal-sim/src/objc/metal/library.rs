@@ -8,8 +8,9 @@ use crate::objc::class::{Class, Methods, class, methods};
 use crate::objc::faults::{self, Fault};
 use crate::objc::foundation::{Domain, Failure, List, Text, set_error};
 use crate::objc::object::{Body, Id, Strong};
-use crate::{CompileError, Compiler, Kernel, Source};
-use std::collections::HashSet;
+use crate::objc::settings::Settings;
+use crate::{CompileError, Compiler, Kernel, Mode, Source};
+use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 class!(LIBRARY, LIBRARY_META, "MetalSimLibrary", None, declare);
@@ -49,19 +50,42 @@ impl Body for Function {
     }
 }
 
-/// Sources, each with its compiler, whose address spaces were found right in this process.
-static CHECKED: LazyLock<Mutex<HashSet<(String, String)>>> = LazyLock::new(Mutex::default);
+/// What this process has built of each source, by its compiler.
+static BUILT: LazyLock<Mutex<HashMap<(String, String), Built>>> = LazyLock::new(Mutex::default);
 
-/// Checks what compiled code does not show any more, then compiles or finds it in the cache.
-fn build(device: &Device, source: &Source) -> Result<crate::Library, CompileError> {
-    let compiler = device.settings.compiler.clone().map_or_else(Compiler::find, Ok)?;
-    let key = (format!("{compiler:?}"), source.text.clone());
-    let checked = CHECKED.lock().unwrap_or_else(PoisonError::into_inner).contains(&key);
-    if !checked {
-        compiler.check(source)?;
-        CHECKED.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+/// Libraries of a source whose address spaces are right.
+#[derive(Default)]
+struct Built {
+    fast: Option<crate::Library>,
+    checked: Option<crate::Library>,
+}
+
+impl Built {
+    fn of(&mut self, mode: Mode) -> &mut Option<crate::Library> {
+        match mode {
+            Mode::Fast => &mut self.fast,
+            Mode::Checked => &mut self.checked,
+        }
     }
-    compiler.compile(source, device.settings.mode)
+}
+
+/// Checks what compiled code does not show any more, then compiles or finds it in the cache; each
+/// once a process.
+fn build(device: &Device, source: &Source) -> Result<crate::Library, CompileError> {
+    let Settings { compiler, mode, .. } = &device.settings;
+    let key = (format!("{compiler:?}"), source.text.clone());
+    let known = || BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    let right = known().contains_key(&key);
+    if let Some(library) = known().get_mut(&key).and_then(|built| built.of(*mode).clone()) {
+        return Ok(library);
+    }
+    let compiler = compiler.clone().map_or_else(Compiler::find, Ok)?;
+    if !right {
+        compiler.check(source)?;
+    }
+    let library = compiler.compile(source, *mode)?;
+    *known().entry(key).or_default().of(*mode) = Some(library.clone());
+    Ok(library)
 }
 
 /// `newLibraryWithSource:options:error:`. A `#line` directive gives the source its name.

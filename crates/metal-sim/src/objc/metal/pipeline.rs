@@ -84,7 +84,8 @@ fn declare(table: &mut Methods) {
         }
         c"maxTotalThreadsPerThreadgroup" = |pipeline| -> usize { pipeline.max_threads }
         c"threadExecutionWidth" = |_pipeline| -> usize { LANES }
-        // Variables are met while a kernel runs: the run counts them, and reports what is too much.
-        c"staticThreadgroupMemoryLength" = |_pipeline| -> usize { 0 }
+        c"staticThreadgroupMemoryLength" = |pipeline| -> usize {
+            pipeline.kernel.static_threadgroup_memory().next_multiple_of(16)
+        }
     }
 }
