@@ -76,12 +76,15 @@ arguments! {
         has_residual: u32,
     }
 
-    /// Of matmul_few, for up to three matrices; those that are not there have no rows.
+    /// Of matmul_few and matmul_mixed, for up to three matrices; those that are not there have no
+    /// rows.
     FewArguments {
         /// Columns of activations and weights.
         cols: u32,
         /// Bytes of a weight row.
         row_bytes: u32,
+        /// Those of the third matrix.
+        row_bytes2: u32,
         /// Rows of the first matrix.
         outputs0: u32,
         /// Rows of the second.

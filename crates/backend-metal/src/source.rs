@@ -40,6 +40,7 @@ const ACTIVATION: Fragment = fragment!("common/activation.metal");
 const CACHE: Fragment = fragment!("common/cache.metal");
 const ONLINE: Fragment = fragment!("common/online.metal");
 const SIX_BITS: Fragment = fragment!("quant/six_bits.metal");
+const FEW: Fragment = fragment!("common/few.metal");
 const TILES: Fragment = fragment!("common/tiles.metal");
 const PRODUCTS: Fragment = fragment!("common/products.metal");
 const BEST: Fragment = fragment!("common/best.metal");
@@ -54,6 +55,7 @@ pub fn modules() -> Vec<Module> {
         norms(),
         embed(),
         matmul_few(),
+        matmul_mixed(),
         gate_up(),
         matmul_many(),
         expert_matmul(),
@@ -192,8 +194,18 @@ fn embed() -> Module {
 }
 
 fn matmul_few() -> Module {
-    let fragments = [NORM, PRODUCTS, fragment!("matmul.metal")];
+    let fragments = [NORM, PRODUCTS, FEW, fragment!("matmul.metal")];
     for_each_few(Composer::new("matmul_few").with_decoders().with(&fragments), "matmul_few")
+}
+
+fn matmul_mixed() -> Module {
+    let fragments = [NORM, PRODUCTS, FEW, fragment!("matmul_mixed.metal")];
+    let mut composer = Composer::new("matmul_mixed").with_decoders().with(&fragments);
+    for pair in matmul::MIXED {
+        let [first, third] = pair.map(decoder_type);
+        composer.instance("matmul_mixed", &format!("{first}, {third}"), matmul::mixed_name(pair));
+    }
+    composer.module
 }
 
 fn gate_up() -> Module {

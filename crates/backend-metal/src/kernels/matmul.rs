@@ -5,7 +5,8 @@
 //! | 1 to 8 | `matmul_few` | bound by memory: each weight is read once, and nothing is staged |
 //! | more | `matmul_many` | bound by arithmetic: simdgroup matrices over staged tiles |
 //!
-//! The first takes up to three matrices of one format in a launch.
+//! The first takes up to three matrices of one format in a launch; `matmul_mixed` takes a row, two
+//! matrices of one format and one of another.
 
 use minfer_graph::op::matmul::{Matmul, Member};
 use minfer_graph::op::rms_norm::RmsNorm;
@@ -49,6 +50,25 @@ pub(super) fn tile_memory(half: bool) -> u32 {
 
 /// Matrices of one launch of the few-row kernel.
 const FEW_MATRICES: usize = 3;
+
+/// Formats of q and k, and of v, that files have beside each other: a finer v costs little and
+/// helps much, and widths that are no multiple of 256 fall back to other formats.
+pub(crate) const MIXED: [[Quant; 2]; 10] = [
+    [Quant::Q5_0, Quant::Q8_0],
+    [Quant::Q5_1, Quant::Q8_0],
+    [Quant::Q2_K, Quant::Q3_K],
+    [Quant::Q2_K, Quant::Q4_K],
+    [Quant::Q3_K, Quant::Q4_K],
+    [Quant::Q3_K, Quant::Q5_K],
+    [Quant::Q4_K, Quant::Q5_K],
+    [Quant::Q4_K, Quant::Q6_K],
+    [Quant::Q5_K, Quant::Q6_K],
+    [Quant::IQ4_XS, Quant::Q5_K],
+];
+
+pub(crate) fn mixed_name([first, third]: [Quant; 2]) -> String {
+    format!("matmul_mixed_{}_{}", first.name(), third.name())
+}
 
 /// The shape for so many rows of activations.
 pub(super) fn few_shape(rows: usize) -> Option<Few> {
@@ -131,9 +151,11 @@ pub(super) fn products(
         };
         let fits = |list: &Vec<Product<'_>>| {
             let quant = |product: &Product<'_>| io.tables.weight(product.member.weight).quant;
+            let pair = [quant(&list[0]), quant(&product)];
+            let mixed = few == FEW[0] && list.len() == 2 && MIXED.contains(&pair);
             list.len() < FEW_MATRICES
                 && list[0].member.operand == member.operand
-                && quant(&list[0]) == quant(&product)
+                && (pair[0] == pair[1] || mixed)
         };
         match alike.iter_mut().find(|(_, list)| fits(list)) {
             Some((_, list)) => list.push(product),
@@ -178,6 +200,7 @@ fn few(
     let arguments = FewArguments {
         cols: weight.cols as u32,
         row_bytes: row_bytes(io, first.weight)?,
+        row_bytes2: row_bytes(io, products.get(2).map_or(first, |third| third.member).weight)?,
         outputs0: outputs(0) as u32,
         outputs1: outputs(1) as u32,
         outputs2: outputs(2) as u32,
@@ -198,8 +221,13 @@ fn few(
     buffers.extend(three(&|product| product.output.clone()));
     buffers.extend([norm, around.residual()]);
     let groups: usize = (0..FEW_MATRICES).map(|index| outputs(index).div_ceil(rows)).sum();
+    let third = products.get(2).map(|third| io.tables.weight(third.member.weight).quant);
+    let mixed = third.filter(|third| *third != weight.quant);
     Ok(Dispatch {
-        kernel: few_name("matmul_few", weight.quant, shape),
+        kernel: mixed.map_or_else(
+            || few_name("matmul_few", weight.quant, shape),
+            |third| mixed_name([weight.quant, third]),
+        ),
         why: "few rows: each weight is read once, straight into registers",
         buffers,
         arguments: arguments.bytes(),

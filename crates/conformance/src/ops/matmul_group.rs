@@ -10,8 +10,27 @@ use super::matmul::tolerance;
 use super::{quantized_operand, tokens};
 use crate::case::{Case, CaseBuilder};
 
+/// Formats of q and k, and of v, as files mix them.
+const MIXED: [[Quant; 2]; 10] = [
+    [Quant::Q5_0, Quant::Q8_0],
+    [Quant::Q5_1, Quant::Q8_0],
+    [Quant::Q2_K, Quant::Q3_K],
+    [Quant::Q2_K, Quant::Q4_K],
+    [Quant::Q3_K, Quant::Q4_K],
+    [Quant::Q3_K, Quant::Q5_K],
+    [Quant::Q4_K, Quant::Q5_K],
+    [Quant::Q4_K, Quant::Q6_K],
+    [Quant::Q5_K, Quant::Q6_K],
+    [Quant::IQ4_XS, Quant::Q5_K],
+];
+
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
+    for rows in [1, 2] {
+        for [first, third] in MIXED {
+            cases.push(case(rows, &[first, first, third], false));
+        }
+    }
     for rows in [1, 2, 9, 17, 33] {
         for &quant in Quant::ALL {
             cases.push(case(rows, &[quant, quant], true));
@@ -27,7 +46,8 @@ pub(super) fn cases() -> Vec<Case> {
 fn case(rows: usize, formats: &[Quant], quantize: bool) -> Case {
     let cols = 512;
     let names: Vec<&str> = formats.iter().map(|q| q.name()).collect();
-    let name = format!("matmul_group.{}[{rows},{cols}]", names.join("/"));
+    let exact = if quantize { "" } else { ",f32" };
+    let name = format!("matmul_group.{}[{rows},{cols}{exact}]", names.join("/"));
     let mut case = CaseBuilder::new(name, tokens(rows), tolerance(cols));
     let x = case.bells(Rows::TOKENS, cols);
     let mut types: Vec<DType> = Vec::new();

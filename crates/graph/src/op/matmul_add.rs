@@ -1,8 +1,8 @@
 //! `matmul_add`: a product added to what came before it, as at the end of a block.
 //!
 //! Formula: `y[r, n] = (Σ_k x[r, k] · W[n, k] + b[n]) + residual[r, n]`. Operands: the activations
-//! as `matmul` takes them, residual f32 [R, N]. Output: f32 [R, N]. Composite of `matmul` and `add`,
-//! with the same roundings.
+//! as `matmul` takes them, residual f32 [R, N]. Output: f32 [R, N]. Composite of `matmul` and
+//! `add`, with the same roundings.
 
 use super::add::Add;
 use super::matmul::{Matmul, Member, member_weights};
