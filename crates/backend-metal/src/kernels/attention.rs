@@ -5,7 +5,8 @@
 //! | 1 to 8 | `attention` | a threadgroup for each query row and head: reading the cache is all |
 //! | more | `attention_prefill` | 16 rows share each page that is read, on simdgroup matrices |
 //!
-//! Either leaves partial results where a cache is so deep that its partitions are shared out;
+//! Where threadgroup memory is too small for the second, the first takes all. Either leaves partial
+//! results where a cache is so deep that its partitions are shared out;
 //! `attention_combine` puts them together.
 
 use minfer_graph::Rows;
@@ -17,6 +18,7 @@ use super::operands::{Paged, cache_kind, check_vector};
 use crate::arguments::AttentionArguments;
 use crate::caps::Staging;
 use crate::dispatch::{Dispatch, Grid, Slot};
+use crate::target::MetalTarget;
 
 /// Columns of V that a lane may have: each bounds the head sizes of a kernel at 32 times that.
 pub(crate) const COLUMNS: [usize; 3] = [2, 4, 8];
@@ -44,7 +46,7 @@ pub(super) fn scratch(op: &Attention, io: &Io<'_>) -> usize {
 pub(super) fn lower(
     op: &Attention,
     io: &Io<'_>,
-    staging: Staging,
+    target: &MetalTarget,
 ) -> Result<Vec<Dispatch>, Unsupported> {
     let paged = Paged::of(io, op.state)?;
     let head_dim = paged.head_dim;
@@ -69,14 +71,17 @@ pub(super) fn lower(
     let mut buffers: Vec<Slot> = (0..4).map(Slot::Input).collect();
     buffers.extend([Slot::Keys(op.state), Slot::Values(op.state), sinks.clone()]);
     buffers.extend([Slot::Output(0), partials.clone()]);
-    let kernel = if rows < MANY { few_rows(&paged) } else { many_rows(&paged, staging) };
-    let (kernel, why, threadgroup_memory) = kernel;
+    let matrices = (rows >= MANY).then(|| many_rows(&paged, target.staging()));
+    // A GPU may lack the memory for the matrix kernel; the other one takes any number of rows.
+    let matrices = matrices.filter(|(.., bytes)| *bytes <= target.limits().threadgroup_memory);
+    let many = matrices.is_some();
+    let (kernel, why, threadgroup_memory) = matrices.unwrap_or_else(|| few_rows(&paged));
     let mut dispatches = vec![Dispatch {
         kernel,
         why,
         buffers,
         arguments: arguments.clone(),
-        grid: if rows < MANY { grid } else { Grid { z: 1, ..grid } },
+        grid: if many { Grid { z: 1, ..grid } } else { grid },
         threads: 128,
         threadgroup_memory,
     }];

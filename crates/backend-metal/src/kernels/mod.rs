@@ -59,7 +59,7 @@ pub fn dispatches(
         Op::QkNorm(op) => qk_norm::lower(op, io),
         Op::Rope(op) => rope::lower(op, io),
         Op::KvStore(op) => kv_store::lower(op, io),
-        Op::Attention(op) => attention::lower(op, io, staging),
+        Op::Attention(op) => attention::lower(op, io, target),
         Op::Softmax(_) => softmax::lower(io),
         Op::Route(op) => route::lower(op, io),
         Op::ExpertMatmul(op) => expert_matmul::lower(op, io, staging),

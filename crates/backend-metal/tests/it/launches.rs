@@ -116,6 +116,30 @@ fn limits_refuse_with_both_numbers() {
 }
 
 #[test]
+fn a_small_gpu_runs_what_a_large_one_does_with_other_kernels() {
+    let cases = ops::all();
+    let limits = Limits {
+        threadgroup_memory: 16 << 10,
+        threads_per_threadgroup: 512,
+        ..Limits::apple7("small")
+    };
+    for staging in [Staging::Half, Staging::Full] {
+        let large = MetalTarget::new(Limits::apple7("large"), staging);
+        let small = MetalTarget::new(limits.clone(), staging);
+        let mut others = 0;
+        for graph in graphs(&cases) {
+            for ((_, large), (_, small)) in
+                lowered(graph, &large).into_iter().zip(lowered(graph, &small))
+            {
+                assert_eq!(large.is_ok(), small.is_ok(), "{small:?}");
+                others += usize::from(large != small);
+            }
+        }
+        assert!(others > 0, "attention over many rows of f32 needs more than 16 KiB");
+    }
+}
+
+#[test]
 fn activations_are_never_quantized() {
     let cases = ops::all();
     let target = target();

@@ -1,5 +1,5 @@
-//! Steps that begin before the one before them is known: whatever a request gives, it gives the same
-//! as when each step is waited for.
+//! Steps that begin before the one before them is known: whatever a request gives, it gives the
+//! same as when each step is waited for.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

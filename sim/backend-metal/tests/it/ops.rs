@@ -1,24 +1,22 @@
 //! Every op's cases on the device, held to double precision, with every access checked.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
-use metal_sim::objc::{self, Settings};
-use minfer_backend_metal::{Metal, MetalOptions, Staging};
+use metal_sim::objc::Settings;
+use minfer_backend_metal::{MetalOptions, Staging};
 use minfer_conformance::{Case, Outcome, Verdict, judge, ops, run};
 use minfer_plan::Device;
+
+use crate::gpu::open_with;
 
 /// Orders of lanes, simdgroups and threadgroups: first to last, and two others.
 pub const ORDERS: [u64; 3] = [0, 1, 2];
 
 /// A device with f32 staging on a simulator with these settings.
 pub fn device(settings: Settings) -> Box<dyn Device> {
-    // Settings are the process's until a device has taken them.
-    static TURN: Mutex<()> = Mutex::new(());
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    objc::configure(settings);
     let options = MetalOptions { staging: Staging::Full, ..MetalOptions::default() };
-    Box::new(Metal::new(options).unwrap())
+    Box::new(open_with(settings, options))
 }
 
 /// A checked simulator with this order.
