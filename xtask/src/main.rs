@@ -77,8 +77,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "sim",
-        options: "COMMAND…",
-        about: "cargo in the workspace sim: programs that use Metal, on this machine",
+        options: "COMMAND… | -- ARGUMENTS…",
+        about: "cargo in the workspace sim: programs that use Metal, on this machine; its minfer",
         run: sim::run,
     },
 ];
@@ -106,7 +106,9 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let rest = &arguments[1..];
-    if rest.iter().any(|argument| argument == "--help" || argument == "-h") {
+    // What stands behind `--` is another program's.
+    let own = rest.iter().take_while(|argument| *argument != "--");
+    if own.into_iter().any(|argument| argument == "--help" || argument == "-h") {
         println!("usage: cargo xtask {} {}\n\n{}", command.name, command.options, command.about);
         return ExitCode::SUCCESS;
     }

@@ -1,5 +1,6 @@
 //! `cargo xtask sim COMMAND…`: cargo in the workspace `sim`, where programs that use Metal are
-//! built for this machine.
+//! built for this machine. `cargo xtask sim -- run …` is the command `minfer` of that workspace,
+//! which has the device `metal-sim`.
 //!
 //! `objc2-metal` says that it links a framework, which compilers for other platforms refuse even
 //! where nothing is linked. So a copy of it is made under `target` in which that line counts for
@@ -8,9 +9,9 @@
 use crate::process::{cargo, root, run as run_command};
 use anyhow::{Context as _, Result, bail, ensure};
 use cargo_metadata::MetadataCommand;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
 
 const CRATE: &str = "objc2-metal";
 
@@ -34,7 +35,21 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let Some((command, rest)) = arguments.split_first() else {
         bail!("name a command of cargo, for instance `cargo xtask sim test`");
     };
-    run_command(prepared()?.args(command_line(command, rest)))
+    let mut cargo = prepared()?;
+    if command == "--" {
+        // Paths among its arguments are where its user stands.
+        cargo.current_dir(env::current_dir()?).args(minfer(rest));
+    } else {
+        cargo.args(command_line(command, rest));
+    }
+    run_command(&mut cargo)
+}
+
+/// A run of the command, built as the tests build it: most of its time is the kernels', which clang
+/// optimises.
+fn minfer(arguments: &[String]) -> Vec<String> {
+    let own = ["--bin", "minfer", "--"].map(str::to_owned);
+    command_line("run", &[&own, arguments].concat())
 }
 
 /// Cargo, once the copy is there.

@@ -22,6 +22,7 @@ impl CpuTarget {
             name: name.into(),
             features: isa.name().to_owned(),
             memory_bytes: None,
+            bytes_per_second: None,
             value_alignment: 64,
             weight_alignment: 1,
             threads: threads.max(1),

@@ -18,6 +18,8 @@ pub struct Limits {
     pub macs_per_second: u64,
     /// See there.
     pub bytes_per_second: u64,
+    /// Whether host and GPU share their memory.
+    pub unified_memory: bool,
 }
 
 impl Limits {
@@ -32,8 +34,34 @@ impl Limits {
             // Two fifths of the peak of an M1 with seven cores, and half of its memory's.
             macs_per_second: 450_000_000_000,
             bytes_per_second: 34_000_000_000,
+            unified_memory: true,
         }
     }
+}
+
+/// Gigabytes a second that the memory of Apple's chips gives, by name; those that are sold with two
+/// speeds under one name are not here.
+const MEMORY_SPEEDS: &[(&str, f64)] = &[
+    ("Apple M1", 68.25),
+    ("Apple M1 Pro", 204.8),
+    ("Apple M1 Max", 409.6),
+    ("Apple M1 Ultra", 819.2),
+    ("Apple M2", 102.4),
+    ("Apple M2 Pro", 204.8),
+    ("Apple M2 Max", 409.6),
+    ("Apple M2 Ultra", 819.2),
+    ("Apple M3", 102.4),
+    ("Apple M3 Pro", 153.6),
+    ("Apple M3 Ultra", 819.2),
+    ("Apple M4", 120.0),
+    ("Apple M4 Pro", 273.0),
+    ("Apple M5", 153.6),
+];
+
+/// Bytes a second of a GPU's memory, where its name tells.
+pub(crate) fn memory_speed(name: &str) -> Option<f64> {
+    let row = MEMORY_SPEEDS.iter().find(|(known, _)| *known == name)?;
+    Some(row.1 * 1e9)
 }
 
 /// How a many-row matmul keeps its operands in threadgroup memory. Sums are f32 either way.

@@ -4,7 +4,7 @@ use minfer_graph::{Op, WeightDecl};
 use minfer_plan::{Caps, DeviceKind, Io, Launch, Target, Unsupported};
 use minfer_quant::DType;
 
-use crate::caps::{Limits, Staging};
+use crate::caps::{Limits, Staging, memory_speed};
 use crate::kernels::{self, scratch};
 
 /// An Apple GPU; it need not be this machine's.
@@ -21,8 +21,9 @@ impl MetalTarget {
         let caps = Caps {
             kind: DeviceKind::Metal,
             name: limits.name.clone(),
-            features: String::new(),
+            features: if limits.unified_memory { "unified memory" } else { "" }.to_owned(),
             memory_bytes: Some(limits.recommended_working_set),
+            bytes_per_second: memory_speed(&limits.name),
             // Vectors of four floats are loaded at once; a slice's offset is a multiple of this.
             value_alignment: 256,
             weight_alignment: 4,

@@ -1,16 +1,20 @@
 //! Which devices this build has; the one place that knows.
 //!
-//! `Auto` takes the first that is there, in the order Metal, CUDA, CPU. A device that was named and
-//! is not there is an error: work never moves to another device on its own.
+//! `Auto` takes the first that is there, in the order Metal, CUDA, CPU; the simulator of Metal only
+//! runs where it is named. A device that was named and is not there is an error: work never moves
+//! to another device on its own.
 
 use std::fmt;
 use std::str::FromStr;
 
 use minfer_backend_cpu::{Cpu, CpuOptions};
+#[cfg(feature = "metal")]
+use minfer_backend_metal::{Metal, Staging};
 use minfer_plan::Device;
 use minfer_reference::{Mode, Reference};
 
 use crate::error::Error;
+use crate::options::EngineOptions;
 
 /// Where a model is to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +30,8 @@ pub enum DeviceChoice {
     ReferenceF64,
     /// An Apple GPU.
     Metal,
+    /// The Metal device on a simulated Apple GPU, for tests on any machine.
+    MetalSim,
     /// An NVIDIA GPU.
     Cuda,
 }
@@ -37,12 +43,20 @@ const NAMES: &[(&str, DeviceChoice)] = &[
     ("reference", DeviceChoice::Reference),
     ("reference-f64", DeviceChoice::ReferenceF64),
     ("metal", DeviceChoice::Metal),
+    ("metal-sim", DeviceChoice::MetalSim),
     ("cuda", DeviceChoice::Cuda),
 ];
 
-/// Devices of this build.
-const BUILT: &[DeviceChoice] =
-    &[DeviceChoice::Cpu, DeviceChoice::Reference, DeviceChoice::ReferenceF64];
+/// Devices of this build, the preferred one first.
+const BUILT: &[DeviceChoice] = &[
+    #[cfg(all(feature = "metal", target_vendor = "apple"))]
+    DeviceChoice::Metal,
+    DeviceChoice::Cpu,
+    DeviceChoice::Reference,
+    DeviceChoice::ReferenceF64,
+    #[cfg(all(feature = "metal-sim", not(target_vendor = "apple")))]
+    DeviceChoice::MetalSim,
+];
 
 impl DeviceChoice {
     /// Every choice with a name.
@@ -91,7 +105,10 @@ pub struct DeviceSummary {
 
 /// The devices of this build that are there, the preferred one first.
 pub fn available(threads: usize) -> Vec<DeviceSummary> {
-    let opened = BUILT.iter().filter_map(|choice| Some((*choice, open(*choice, threads).ok()?)));
+    let opened = BUILT.iter().filter_map(|choice| {
+        let options = EngineOptions { device: *choice, threads, ..EngineOptions::default() };
+        Some((*choice, open(&options).ok()?))
+    });
     opened
         .filter_map(|(choice, devices)| {
             let caps = devices.first()?.target().caps().clone();
@@ -106,20 +123,64 @@ pub fn available(threads: usize) -> Vec<DeviceSummary> {
         .collect()
 }
 
-/// Opens the devices of a choice: the one that was asked for, and after an accelerator the CPU that
-/// takes the layers which do not go there.
-pub fn open(choice: DeviceChoice, threads: usize) -> Result<Vec<Box<dyn Device>>, Error> {
-    match choice {
-        DeviceChoice::Auto | DeviceChoice::Cpu => Ok(vec![cpu(threads)?]),
+/// Opens the devices of a choice: the one that was asked for and, where some layers are to stay
+/// away from an accelerator, the CPU that takes them.
+pub fn open(options: &EngineOptions) -> Result<Vec<Box<dyn Device>>, Error> {
+    match options.device {
+        DeviceChoice::Auto => match BUILT.first() {
+            Some(DeviceChoice::Metal) => metal(options).or_else(|_| Ok(vec![cpu(options)?])),
+            _no_accelerator => Ok(vec![cpu(options)?]),
+        },
+        DeviceChoice::Cpu => Ok(vec![cpu(options)?]),
         DeviceChoice::Reference => Ok(vec![Box::new(Reference::new(Mode::Canonical))]),
         DeviceChoice::ReferenceF64 => Ok(vec![Box::new(Reference::new(Mode::F64))]),
-        DeviceChoice::Metal | DeviceChoice::Cuda => Err(Error::Device {
-            name: choice.name().into(),
+        DeviceChoice::Metal | DeviceChoice::MetalSim if BUILT.contains(&options.device) => {
+            metal(options)
+        }
+        DeviceChoice::Metal | DeviceChoice::MetalSim | DeviceChoice::Cuda => Err(Error::Device {
+            name: options.device.name().into(),
             known: BUILT.iter().map(|choice| choice.name()).collect(),
         }),
     }
 }
 
-fn cpu(threads: usize) -> Result<Box<dyn Device>, Error> {
-    Ok(Box::new(Cpu::new(CpuOptions { threads, isa: None })?))
+fn cpu(options: &EngineOptions) -> Result<Box<dyn Device>, Error> {
+    Ok(Box::new(Cpu::new(CpuOptions { threads: options.threads, isa: None })?))
+}
+
+/// How much longer than a GPU's a step of the simulator may take.
+#[cfg(feature = "metal")]
+const SIMULATED_SLOWER: u32 = 60;
+
+#[cfg(feature = "metal")]
+fn metal(options: &EngineOptions) -> Result<Vec<Box<dyn Device>>, Error> {
+    #[cfg(all(feature = "metal-sim", not(target_vendor = "apple")))]
+    simulate(options);
+    let mut how = options.metal;
+    if options.exact {
+        how.staging = Staging::Full;
+    }
+    if options.device == DeviceChoice::MetalSim {
+        how.deadline = how.deadline.saturating_mul(SIMULATED_SLOWER);
+    }
+    let mut devices: Vec<Box<dyn Device>> = vec![Box::new(Metal::new(how)?)];
+    if options.gpu_layers.is_some() {
+        devices.push(cpu(options)?);
+    }
+    Ok(devices)
+}
+
+#[cfg(not(feature = "metal"))]
+fn metal(options: &EngineOptions) -> Result<Vec<Box<dyn Device>>, Error> {
+    Err(Error::Device { name: options.device.name().into(), known: Vec::new() })
+}
+
+/// Tells the simulator how the GPUs that are opened from now on behave.
+#[cfg(all(feature = "metal-sim", not(target_vendor = "apple")))]
+fn simulate(options: &EngineOptions) {
+    use metal_sim::objc::{Settings, configure};
+    use metal_sim::{Mode, Profile};
+    let mode = if options.sim_checked { Mode::Checked } else { Mode::Fast };
+    let profile = Profile { name: "Apple M1, simulated", ..Profile::M1 };
+    configure(Settings { profile, mode, workers: options.threads, ..Settings::default() });
 }

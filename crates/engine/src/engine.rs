@@ -196,19 +196,8 @@ impl Engine {
     }
 
     fn device_memory(&self, target: usize) -> DeviceMemory {
-        let here = |layer: usize| self.programs.placement.layers[layer].0 as usize == target;
-        let states = self.programs.states.iter().filter(|state| here(state.layer()));
-        let pages = &self.programs.bounds.pool_pages;
-        let kv_bytes = states.map(|state| state.page_bytes() as u64 * pool_of(state, pages)).sum();
         let caps = self.devices[target].target().caps();
-        DeviceMemory {
-            kind: caps.kind,
-            name: caps.name.clone(),
-            layers: (0..self.model.config().layers).filter(|layer| here(*layer)).count(),
-            weights_bytes: self.weights_bytes[target],
-            kv_bytes,
-            arena_bytes: self.programs.arena_bytes(target),
-        }
+        self.programs.device_memory(target, caps, self.weights_bytes[target])
     }
 
     /// Sequences and pages at this moment.
@@ -241,13 +230,6 @@ impl Engine {
     /// How long the steps of [`Engine::profile`] were waited for.
     pub fn waits(&self) -> WaitProfile {
         self.waits
-    }
-}
-
-fn pool_of(state: &minfer_graph::StateDecl, pages: &[usize]) -> u64 {
-    match state {
-        minfer_graph::StateDecl::Paged { group, .. } => pages[*group] as u64,
-        minfer_graph::StateDecl::PerSequence { .. } => 0,
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use minfer_plan::DeviceError;
 
+use crate::gate::SHARE_PERCENT;
 use crate::scheduler::Refusal;
 
 /// Loading a model or serving a request failed.
@@ -35,6 +36,39 @@ pub enum Error {
         name: String,
         /// What would be accepted.
         known: Vec<&'static str>,
+    },
+    /// A GPU cannot run all that was to go there; work never moves elsewhere on its own.
+    #[error("{device} cannot run {layers} of the model's {of} layers: {}", refused.join("; "))]
+    Gate {
+        /// Name of the device.
+        device: String,
+        /// Layers that were to go there.
+        layers: usize,
+        /// Layers of the model.
+        of: usize,
+        /// What it refuses, and why.
+        refused: Vec<String>,
+        /// How many of the last layers it could run.
+        possible: usize,
+    },
+    /// A GPU is to keep more bytes in use than it may.
+    #[error(
+        "{device} may keep {:.1} MB in use ({SHARE_PERCENT} % of its working set), but {:.1} MB \
+         are needed: weights {:.1}, cache {:.1}, a step {:.1}",
+        megabytes(*allowed), megabytes(weights + kv + arena), megabytes(*weights), megabytes(*kv),
+        megabytes(*arena)
+    )]
+    WorkingSet {
+        /// Name of the device.
+        device: String,
+        /// Bytes that it may keep in use.
+        allowed: u64,
+        /// Bytes of weights.
+        weights: u64,
+        /// Bytes of KV pages.
+        kv: u64,
+        /// Bytes of the arena and staging areas.
+        arena: u64,
     },
     /// An option is out of its range.
     #[error("{option}: expected {expected}, found {found}")]
@@ -85,4 +119,8 @@ impl From<DeviceError> for Error {
     fn from(error: DeviceError) -> Error {
         Error::Plan(error.into())
     }
+}
+
+fn megabytes(bytes: u64) -> f64 {
+    bytes as f64 / 1e6
 }

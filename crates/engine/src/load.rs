@@ -19,6 +19,7 @@ use crate::devices;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::flight;
+use crate::gate;
 use crate::kv::GroupConfig;
 use crate::options::EngineOptions;
 use crate::programs::{Programs, Sizes};
@@ -45,7 +46,7 @@ impl Engine {
     /// # Errors
     /// As [`Engine::load`].
     pub fn from_file(file: File, options: EngineOptions) -> Result<Engine, Error> {
-        let devices = devices::open(options.device, options.threads)?;
+        let devices = devices::open(&options)?;
         Engine::build(file, devices, None, options)
     }
 
@@ -161,8 +162,11 @@ impl Loaded {
             runners: HashMap::new(),
         };
         let weights_bytes = place_weights(file, &model, devices, &mut programs)?;
-        programs.handles = place_states(devices, &programs)?;
         programs.plan_ends(&model, devices)?;
+        if !options.gpu_overcommit {
+            check_working_sets(devices, &programs, &weights_bytes)?;
+        }
+        programs.handles = place_states(devices, &programs)?;
         programs.load_all(&model, devices)?;
         Ok(Loaded { model, programs, placed, weights_bytes, scheduler })
     }
@@ -278,6 +282,22 @@ fn place_states(
         handles.push(device.state(&placed)?);
     }
     Ok(handles)
+}
+
+/// Checks what is planned against what each GPU may keep in use.
+fn check_working_sets(
+    devices: &[Box<dyn Device>],
+    programs: &Programs,
+    weights_bytes: &[u64],
+) -> Result<(), Error> {
+    for (target, (device, weights)) in devices.iter().zip(weights_bytes).enumerate() {
+        let caps = device.target().caps();
+        if let Some(working_set) = caps.memory_bytes {
+            let memory = programs.device_memory(target, caps, *weights);
+            gate::check_working_set(&memory, working_set)?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

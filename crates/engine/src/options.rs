@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use minfer_backend_metal::MetalOptions;
 use minfer_graph::KvTypes;
 use minfer_plan::{FUSIONS, Fusion};
 use minfer_quant::KvType;
@@ -30,6 +31,12 @@ pub struct EngineOptions {
     /// Layers on an accelerator, the last ones first; `None` for all of them. One more than the
     /// model has layers places its head there too.
     pub gpu_layers: Option<usize>,
+    /// Settings of an Apple GPU.
+    pub metal: MetalOptions,
+    /// Whether a GPU may be given more than 90 % of its working set.
+    pub gpu_overcommit: bool,
+    /// Whether the simulator of Metal watches every access and barrier of the kernels: slow.
+    pub sim_checked: bool,
     /// Worker threads of the CPU.
     pub threads: usize,
     /// Positions of the longest sequence; `None` for the trained context, 8192 at most.
@@ -68,6 +75,9 @@ impl Default for EngineOptions {
         EngineOptions {
             device: DeviceChoice::Auto,
             gpu_layers: None,
+            metal: MetalOptions::default(),
+            gpu_overcommit: false,
+            sim_checked: false,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             context: None,
             batch: 512,

@@ -7,12 +7,14 @@ use std::sync::Arc;
 use minfer_graph::{Counts, Graph, KvTypes, PARTITION_POSITIONS, StateDecl, StepShape, Want};
 use minfer_models::Model;
 use minfer_plan::{
-    Bounds, Bucket, Buckets, Device, Inputs, Layout, Limit, Options, Placement, Planned, Program,
-    RunTicket, Runner, StateHandle, StepOutputs, work_capacity,
+    Bounds, Bucket, Buckets, Caps, Device, Inputs, Layout, Limit, Options, Placement, Planned,
+    Program, RunTicket, Runner, StateHandle, StepOutputs, work_capacity,
 };
 
 use crate::error::Error;
+use crate::gate::gate;
 use crate::kv::PageCopy;
+use crate::stats::DeviceMemory;
 
 /// Partial results that attention may keep in a step at most: work for many threads, and bounded
 /// memory.
@@ -110,7 +112,9 @@ impl Programs {
             .map(|(device, layouts)| Planned { target: device.target(), layouts })
             .collect();
         let options = Options { keep_all: key.keep_all, ..self.options.clone() };
-        let program = Arc::new(minfer_plan::plan(&graph, &targets, &self.placement, &options)?);
+        let program = minfer_plan::plan(&graph, &targets, &self.placement, &options)
+            .map_err(|error| gate(error, &graph, &targets, &self.placement, &options))?;
+        let program = Arc::new(program);
         tracing::debug!(
             tokens = key.bucket.tokens,
             outputs = key.bucket.outputs,
@@ -213,12 +217,40 @@ impl Programs {
         })
     }
 
+    /// What a device holds, where its weights have so many bytes.
+    pub(crate) fn device_memory(
+        &self,
+        target: usize,
+        caps: &Caps,
+        weights_bytes: u64,
+    ) -> DeviceMemory {
+        let here = |layer: &usize| self.placement.layers[*layer].0 as usize == target;
+        let states = self.states.iter().filter(|state| here(&state.layer()));
+        let pages = &self.bounds.pool_pages;
+        DeviceMemory {
+            kind: caps.kind,
+            name: caps.name.clone(),
+            layers: (0..self.placement.layers.len()).filter(here).count(),
+            weights_bytes,
+            kv_bytes: states.map(|state| state.page_bytes() as u64 * pages_of(state, pages)).sum(),
+            arena_bytes: self.arena_bytes(target),
+        }
+    }
+
     /// Bytes of the arena and staging areas that the planned programs need on a device.
-    pub(crate) fn arena_bytes(&self, target: usize) -> u64 {
+    fn arena_bytes(&self, target: usize) -> u64 {
         let splits = self.planned.values().flat_map(|program| &program.splits);
         let splits = splits.filter(|split| split.target.0 as usize == target);
         let sizes = splits.map(|split| (split.memory.arena_bytes, split.memory.staging_bytes));
         let (arena, staging) = sizes.fold((0, 0), |a, b| (a.0.max(b.0), a.1.max(b.1)));
         (arena + 2 * staging) as u64
+    }
+}
+
+/// Pages of a state's pool.
+fn pages_of(state: &StateDecl, pages: &[usize]) -> u64 {
+    match state {
+        StateDecl::Paged { group, .. } => pages[*group] as u64,
+        StateDecl::PerSequence { .. } => 0,
     }
 }

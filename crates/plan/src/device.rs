@@ -66,6 +66,8 @@ pub struct Caps {
     pub features: String,
     /// Bytes of memory it may use for weights, state and arena; `None` where the host's is meant.
     pub memory_bytes: Option<u64>,
+    /// Bytes a second that its memory gives at best, where the device's name tells.
+    pub bytes_per_second: Option<f64>,
     /// Alignment of values in the arena, in bytes; a power of two.
     pub value_alignment: usize,
     /// Alignment that kernels need of a weight read in place, in bytes; a power of two.

@@ -26,6 +26,7 @@ mod split;
 mod work;
 
 pub use bucket::{Bucket, Buckets};
+pub use decompose::{Refusal, refusals};
 pub use device::{
     Caps, Device, DeviceKind, Done, IN_FLIGHT, KernelInfo, LaunchTime, Limit, LoadedSplit, Owed,
     PlacedState, PlacedValue, PlacedWeight, Pools, Region, StateHandle, StepRun, Steps, Stop,

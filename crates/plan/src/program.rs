@@ -128,7 +128,17 @@ pub(crate) struct Draft<'a> {
     pub(crate) notes: Vec<Note>,
 }
 
-impl Draft<'_> {
+impl<'a> Draft<'a> {
+    pub(crate) fn new(
+        graph: &Graph,
+        targets: &'a [Planned<'a>],
+        placement: &Placement,
+    ) -> Result<Draft<'a>, Error> {
+        graph.verify()?;
+        let placed = placement.assign(graph, targets.len())?;
+        Ok(Draft { graph: graph.clone(), placed, targets, notes: Vec::new() })
+    }
+
     pub(crate) fn target(&self, node: usize) -> &Planned<'_> {
         &self.targets[self.placed[node].0 as usize]
     }
@@ -155,13 +165,13 @@ pub fn plan(
     placement: &Placement,
     options: &Options,
 ) -> Result<Program, Error> {
-    graph.verify()?;
-    let placed = placement.assign(graph, targets.len())?;
-    let mut draft = Draft { graph: graph.clone(), placed, targets, notes: Vec::new() };
+    let mut draft = Draft::new(graph, targets, placement)?;
     if !options.exact {
         operands::choose(&mut draft)?;
     }
-    decompose::decompose(&mut draft)?;
+    if let Some(refusal) = decompose::decompose(&mut draft)?.into_iter().next() {
+        return Err(refusal.error(targets));
+    }
     fuse::fuse(&mut draft, &options.fusions)?;
     let launches = lower_all(&draft)?;
     let Draft { graph, placed, notes, .. } = draft;

@@ -85,6 +85,7 @@ impl Reference {
             name: name.to_string(),
             features: String::new(),
             memory_bytes: None,
+            bytes_per_second: None,
             value_alignment: 64,
             weight_alignment: 1,
             threads: std::thread::available_parallelism().map_or(1, usize::from),

@@ -92,7 +92,7 @@ fn is_device_feature(tokens: &[Token]) -> bool {
     let [name, equals, value, ..] = tokens else { return false };
     name.text == "feature"
         && equals.text == "="
-        && ["\"metal\"", "\"cuda\""].contains(&value.text.as_str())
+        && ["\"metal\"", "\"metal-sim\"", "\"cuda\""].contains(&value.text.as_str())
 }
 
 fn empty_name(tokens: &[Token]) -> Option<&str> {

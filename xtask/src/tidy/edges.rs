@@ -28,6 +28,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "backend-cpu",
             "backend-metal",
             "backend-cuda",
+            "metal-sim",
             "tokenizer",
             "sample",
         ],

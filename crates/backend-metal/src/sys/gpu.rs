@@ -68,6 +68,7 @@ impl Gpu {
             threadgroup_memory: self.device.maxThreadgroupMemoryLength() as u32,
             max_buffer_length: self.device.maxBufferLength() as u64,
             recommended_working_set: self.device.recommendedMaxWorkingSetSize(),
+            unified_memory: self.device.hasUnifiedMemory(),
             ..Limits::apple7(self.device.name().to_string())
         })
     }

@@ -13,8 +13,8 @@ use crate::clock::SystemClock;
 use crate::failure::usage;
 use crate::flags::settings::Settings;
 use crate::flags::{Flag, table};
+use crate::hub::locate;
 use crate::hub::repository::size;
-use crate::hub::{locate, peak};
 use crate::output::{self, Style, rounded};
 
 /// Longest prompt, generation or depth.
@@ -121,7 +121,8 @@ pub fn run(settings: &Settings, style: Style) -> Result<()> {
         output::pretty_json(&rows)?;
     }
     let unknown = |row: &Row| row.gigabytes_per_second.is_some() && row.share_of_peak.is_none();
-    if format == "md" && rows.iter().any(unknown) {
+    let measured = engine.as_ref().is_some_and(|engine| load::gpu(engine).is_none());
+    if format == "md" && measured && rows.iter().any(unknown) {
         output::note(
             "hint: `of peak` is blank until `minfer devices --measure` has measured how fast this \
              machine's memory can be read",
@@ -304,7 +305,7 @@ impl About {
             samples_ns: samples.iter().map(|(_, time)| time.as_nanos() as u64).collect(),
             samples_ts: speeds.into_iter().map(rounded).collect(),
             gigabytes_per_second: bytes.map(|bytes| rounded(bytes / 1e9)),
-            share_of_peak: bytes.and_then(peak::share).map(rounded),
+            share_of_peak: bytes.and_then(|speed| self.traffic.share(speed)).map(rounded),
             test: test.name(),
         }
     }

@@ -2,9 +2,12 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use anyhow::{Context as _, Result};
-use minfer_engine::{DeviceChoice, Engine, EngineOptions, Fusion, KvType, KvTypes};
+use anyhow::{Context as _, Result, anyhow};
+use minfer_engine::{
+    DeviceChoice, Engine, EngineOptions, Error, Fusion, KvType, KvTypes, MetalOptions, Staging,
+};
 use minfer_gguf::File;
 use minfer_plan::{Caps, DeviceKind};
 
@@ -13,6 +16,7 @@ use crate::failure::usage;
 use crate::flags::settings::{Settings, Source};
 use crate::flags::{Flag, table};
 use crate::hub;
+use crate::hub::repository::size;
 use crate::output::{self, Style};
 
 /// Loads the model that the settings name.
@@ -28,7 +32,10 @@ pub fn engine(settings: &Settings, style: Style) -> Result<Engine> {
 /// # Errors
 /// As [`engine`].
 pub fn engine_with(settings: &Settings, style: Style, options: EngineOptions) -> Result<Engine> {
-    let engine = another(settings, style, options)?;
+    let mut engine = another(settings, style, options)?;
+    if let Some(greeting) = greeting(&mut engine)?.filter(|_| !settings.is_off(&table::TIMINGS)) {
+        output::note(&style.dim(&greeting));
+    }
     warn(settings, engine.devices(), engine.model().config().context);
     Ok(engine)
 }
@@ -41,7 +48,8 @@ pub fn another(settings: &Settings, style: Style, options: EngineOptions) -> Res
     let path = hub::locate(settings, style)?;
     let _progress = style.spinner("loading");
     tracing::debug!(path = %path.display(), "loading");
-    let mut engine = named(&path, Engine::load(&path, options))?;
+    let loaded = Engine::load(&path, options);
+    let mut engine = loaded.map_err(|error| named(&path, advised(error)))?;
     let memory = engine.memory()?;
     tracing::debug!(placement = %memory.placement, context = memory.context, "loaded");
     Ok(engine)
@@ -66,20 +74,35 @@ pub fn warn<'c>(settings: &Settings, devices: impl Iterator<Item = &'c Caps>, tr
             if there == 1 { "" } else { "s" }
         ));
     }
+    let kinds: Vec<DeviceKind> = devices.map(|caps| caps.kind).collect();
+    warn_of_gpu(settings, &kinds, &warning);
+}
+
+/// What only a GPU has a use for.
+static GPU_ONLY: &[&Flag] = &[
+    &table::STAGING,
+    &table::GPU_TIMEOUT,
+    &table::GPU_OVERCOMMIT,
+    &table::WEIGHT_COPY,
+    &table::WARM_UP,
+];
+
+/// Says which settings of a GPU have none to be of.
+fn warn_of_gpu(settings: &Settings, kinds: &[DeviceKind], warning: &impl Fn(String)) {
+    let device = settings.text(&table::DEVICE_NAME).filter(|name| *name != "auto");
+    let typed = |flag| settings.source(flag) == Some(&Source::CommandLine);
+    if device != Some("metal-sim") && typed(&table::SIM_CHECKED) {
+        warning("--sim-checked has no effect without --device metal-sim".to_owned());
+    }
+    if kinds.iter().copied().any(is_gpu) {
+        return;
+    }
     // An answer is the same wherever it is computed, so that the CPU may do what was meant for an
     // accelerator; a command line for llama.cpp stays good.
-    let typed = settings.source(&table::GPU_LAYERS) == Some(&Source::CommandLine);
-    let is_wish = |text: &str| text.parse().map_or(typed, |layers: usize| layers > 0);
+    let is_wish =
+        |text: &str| text.parse().map_or(typed(&table::GPU_LAYERS), |layers: usize| layers > 0);
     let layers = settings.text(&table::GPU_LAYERS).filter(|text| is_wish(text));
-    let mut devices = devices.map(|caps| caps.kind);
-    let is_gpu = |kind: DeviceKind| match kind {
-        DeviceKind::Metal | DeviceKind::Cuda => true,
-        DeviceKind::Cpu | DeviceKind::Reference => false,
-    };
-    if let Some(layers) = layers
-        && !devices.any(is_gpu)
-    {
-        let device = settings.text(&table::DEVICE_NAME).filter(|name| *name != "auto");
+    if let Some(layers) = layers {
         warning(match device {
             Some(name) => format!("--gpu-layers {layers} has no effect with --device {name}"),
             None => format!(
@@ -88,6 +111,34 @@ pub fn warn<'c>(settings: &Settings, devices: impl Iterator<Item = &'c Caps>, tr
             ),
         });
     }
+    for flag in GPU_ONLY {
+        if typed(flag) {
+            warning(format!("--{} has no effect without a GPU", flag.name));
+        }
+    }
+}
+
+fn is_gpu(kind: DeviceKind) -> bool {
+    match kind {
+        DeviceKind::Metal | DeviceKind::Cuda => true,
+        DeviceKind::Cpu | DeviceKind::Reference => false,
+    }
+}
+
+/// The GPU of an engine, if it has one.
+pub fn gpu(engine: &Engine) -> Option<&Caps> {
+    engine.devices().find(|caps| is_gpu(caps.kind))
+}
+
+/// The line that says which GPU is used, and how much of the model is there.
+fn greeting(engine: &mut Engine) -> Result<Option<String>> {
+    let placement = engine.memory()?.placement;
+    let Some(caps) = gpu(engine) else { return Ok(None) };
+    let mut about = vec![format!("{placement}: {}", caps.name)];
+    about.extend((!caps.features.is_empty()).then(|| caps.features.clone()));
+    about.extend(caps.memory_bytes.map(|bytes| format!("working set {}", size(bytes))));
+    about.extend(caps.bytes_per_second.map(|speed| format!("{:.1} GB/s", speed / 1e9)));
+    Ok(Some(format!("[{}]", about.join(", "))))
 }
 
 /// Says that the longest measurement goes beyond what the model was trained with, where no other
@@ -117,20 +168,32 @@ pub fn file(settings: &Settings, style: Style) -> Result<File> {
 pub fn open(path: &Path, settings: &Settings) -> Result<File> {
     // Nothing is kept in memory for a look at a file.
     let options = minfer_gguf::OpenOptions { mmap: settings.on(&table::MMAP), mlock: false };
-    named(path, File::open_with(path, options))
+    File::open_with(path, options).map_err(|error| named(path, error.into()))
 }
 
 /// Puts the path before an error that does not say it.
-fn named<T, E: std::error::Error + Send + Sync + 'static>(
-    path: &Path,
-    result: Result<T, E>,
-) -> Result<T> {
-    result.map_err(|error| {
-        let path = path.display().to_string();
-        let said = error.to_string().contains(&path);
-        let error = anyhow::Error::new(error);
-        if said { error } else { error.context(path) }
-    })
+fn named(path: &Path, error: anyhow::Error) -> anyhow::Error {
+    let path = path.display().to_string();
+    let said = error.to_string().contains(&path);
+    if said { error } else { error.context(path) }
+}
+
+/// What keeps a model off a GPU, with what its user can ask for instead.
+pub fn advised(error: Error) -> anyhow::Error {
+    match &error {
+        Error::Gate { possible: 0, .. } => {
+            anyhow!("{error}; --device cpu runs the model without it")
+        }
+        Error::Gate { possible, .. } => anyhow!(
+            "{error}; -ngl {possible} gives it the last {possible} layers and the rest to the CPU, \
+             --device cpu runs the model without it"
+        ),
+        Error::WorkingSet { .. } => anyhow!(
+            "{error}; -c N makes the cache smaller, -ngl N leaves layers to the CPU, \
+             --gpu-overcommit tries it all the same"
+        ),
+        _other => error.into(),
+    }
 }
 
 /// The engine's options: one text at a time.
@@ -146,6 +209,9 @@ pub fn options(settings: &Settings) -> Result<EngineOptions> {
     Ok(EngineOptions {
         device,
         gpu_layers: gpu_layers(settings)?,
+        metal: metal(settings),
+        gpu_overcommit: settings.on(&table::GPU_OVERCOMMIT),
+        sim_checked: settings.on(&table::SIM_CHECKED),
         threads: threads(settings),
         context: settings.some_count(&table::CTX_SIZE),
         batch: settings.count(&table::BATCH_SIZE),
@@ -187,6 +253,19 @@ fn device(settings: &Settings) -> Result<DeviceChoice> {
         }
     }
     Ok(choice)
+}
+
+fn metal(settings: &Settings) -> MetalOptions {
+    MetalOptions {
+        staging: match settings.text(&table::STAGING) {
+            Some("f32") => Staging::Full,
+            _half => Staging::Half,
+        },
+        deadline: Duration::from_secs_f64(settings.number(&table::GPU_TIMEOUT)),
+        copy_weights: settings.on(&table::WEIGHT_COPY),
+        warm_up: settings.on(&table::WARM_UP),
+        ..MetalOptions::default()
+    }
 }
 
 fn kv_type(settings: &Settings, flag: &'static Flag) -> Result<KvType> {

@@ -1,7 +1,7 @@
 //! A model's program for steps of some size, planned as an engine would, for looking at.
 
 use anyhow::Result;
-use minfer_engine::{EngineOptions, open_devices, place};
+use minfer_engine::{EngineOptions, gate, open_devices, place};
 use minfer_gguf::File;
 use minfer_graph::{Counts, PAGE_POSITIONS, PARTITION_POSITIONS, StepShape, Want, WeightId};
 use minfer_models::Model;
@@ -9,6 +9,8 @@ use minfer_plan::{
     Caps, DeviceKind, Layout, Options, PlacedWeight, Planned, Program, Region, TargetId,
     work_capacity,
 };
+
+use super::load;
 
 /// Context when nothing is said, as engines have it.
 const CONTEXT: usize = 8192;
@@ -34,7 +36,7 @@ pub struct Explained {
 /// The file is not a model that runs here, or a device cannot run it.
 pub fn plan(file: &File, options: &EngineOptions, tokens: usize) -> Result<Explained> {
     let model = minfer_models::open(file)?;
-    let mut devices = open_devices(options.device, options.threads)?;
+    let mut devices = open_devices(options)?;
     let kinds: Vec<DeviceKind> = devices.iter().map(|d| d.target().caps().kind).collect();
     let (placement, placed) = place(model.config().layers, &kinds, options.gpu_layers);
     let graph = model.graph(&shape(&model, options, tokens))?;
@@ -56,8 +58,10 @@ pub fn plan(file: &File, options: &EngineOptions, tokens: usize) -> Result<Expla
         .map(|(device, layouts)| Planned { target: device.target(), layouts })
         .collect();
     let how = Options { fusions: options.fusions.clone(), exact: options.exact, keep_all: false };
+    let program = minfer_plan::plan(&graph, &targets, &placement, &how)
+        .map_err(|error| load::advised(gate(error, &graph, &targets, &placement, &how)))?;
     Ok(Explained {
-        program: minfer_plan::plan(&graph, &targets, &placement, &how)?,
+        program,
         devices: devices.iter().map(|device| device.target().caps().clone()).collect(),
         placement: placed,
         trained: model.config().context,

@@ -7,6 +7,7 @@ use minfer_graph::{Counts, StepShape, Want};
 use serde::Serialize;
 
 use super::answer::Answer;
+use super::load;
 use crate::hub::peak;
 use crate::output::rounded;
 
@@ -33,6 +34,8 @@ pub struct Timings {
 pub struct Traffic {
     weights: u64,
     per_position: u64,
+    /// Bytes a second that the memory of its device gives, where that is known.
+    peak: Option<f64>,
 }
 
 impl Traffic {
@@ -43,7 +46,13 @@ impl Traffic {
         let config = engine.model().config();
         let row = |kind: minfer_engine::KvType| kind.row_bytes(config.head_dim).unwrap_or(0);
         let layer = config.kv_heads * (row(kv.key) + row(kv.value));
-        Traffic { weights, per_position: (config.layers * layer) as u64 }
+        let per_position = (config.layers * layer) as u64;
+        Traffic { weights, per_position, peak: peak_of(engine) }
+    }
+
+    /// The share of the peak that so many bytes a second are.
+    pub fn share(self, speed: f64) -> Option<f64> {
+        self.peak.map(|peak| speed / peak)
     }
 
     /// Bytes of a step after so many positions.
@@ -56,6 +65,14 @@ impl Traffic {
         let steps = stats.generated.saturating_sub(1) as f64;
         let middle = stats.prompt_tokens as f64 + steps / 2.0;
         per_second(steps * self.of_step(middle), stats.decode)
+    }
+}
+
+/// Bytes a second that its memory gives: a GPU's by its name, this machine's as it was measured.
+fn peak_of(engine: &Engine) -> Option<f64> {
+    match load::gpu(engine) {
+        Some(caps) => caps.bytes_per_second,
+        None => peak::bytes_per_second(),
     }
 }
 
@@ -108,7 +125,7 @@ pub fn timings(answer: &Answer, traffic: Traffic) -> Timings {
         predicted_per_second: rounded(per_second(decoded as f64, stats.decode)),
         first_token_ms: answer.first_token.map(|time| rounded(milliseconds(time))),
         gigabytes_per_second: rounded(bytes / 1e9),
-        share_of_peak: peak::share(bytes).map(rounded),
+        share_of_peak: traffic.share(bytes).map(rounded),
     }
 }
 
@@ -156,7 +173,7 @@ fn ended(reason: &FinishReason) -> Option<&'static str> {
 
 /// The table of `--profile`.
 pub fn profile(engine: &Engine) -> String {
-    let rows = engine.profile();
+    let (rows, peak) = (engine.profile(), peak_of(engine));
     let total: u64 = rows.iter().map(|row| row.nanoseconds).sum();
     let mut text = format!(
         "{:<16} {:<34} {:>8} {:>10} {:>6} {:>10} {:>8} {:>8} {:>10}\n",
@@ -165,7 +182,7 @@ pub fn profile(engine: &Engine) -> String {
     for row in &rows {
         let time = Duration::from_nanos(row.nanoseconds);
         let speed = per_second(row.bytes as f64, time);
-        let share = peak::share(speed).map_or("-".into(), |share| format!("{:.0}%", share * 100.0));
+        let share = peak.map_or("-".into(), |peak| format!("{:.0}%", speed / peak * 100.0));
         let encoding = match row.encoding {
             0 => "-".to_owned(),
             time => format!("{:.1}", time as f64 / 1e3 / row.calls.max(1) as f64),

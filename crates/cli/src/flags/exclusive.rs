@@ -42,6 +42,8 @@ static GROUPS: &[&[One]] = &[
     // The exact path caches f32 whatever else is asked for.
     &[Row(&table::EXACT), Unless(&table::CACHE_TYPE_K, "f32")],
     &[Row(&table::EXACT), Unless(&table::CACHE_TYPE_V, "f32")],
+    // The exact path rounds no operands either.
+    &[Row(&table::EXACT), Unless(&table::STAGING, "f32")],
     &[Row(&table::RAW), Row(&table::MESSAGES)],
     &[Row(&table::RAW), Row(&table::SYSTEM_PROMPT)],
     &[Row(&table::RAW), Row(&table::TOOLS)],

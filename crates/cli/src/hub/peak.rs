@@ -23,11 +23,6 @@ pub fn bytes_per_second() -> Option<f64> {
     })
 }
 
-/// The share of the measured peak that a speed is.
-pub fn share(speed: f64) -> Option<f64> {
-    bytes_per_second().map(|peak| speed / peak)
-}
-
 /// Keeps a measurement.
 ///
 /// # Errors

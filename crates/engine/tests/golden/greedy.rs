@@ -1,47 +1,7 @@
-//! Greedy text against llama.cpp's: equal up to a step at which the candidates are closer than
-//! llama.cpp's own ways of running the file are to each other.
+//! Greedy text against llama.cpp's.
 
-use minfer_engine::{Engine, Event, Request};
-use minfer_sample::Params;
-
-use crate::data::{BOTH, Greedy};
-
-/// Our greedy tokens with the most probable candidates of each.
-fn generate(engine: &mut Engine, prompt: &[u32], count: usize) -> Vec<(u32, Vec<(u32, f32)>)> {
-    let request = Request {
-        prompt: prompt.to_vec(),
-        sampling: Params { temperature: 0.0, ..Params::default() },
-        max_tokens: Some(count),
-        logprobs: 20,
-        ..Request::default()
-    };
-    let mut tokens = Vec::new();
-    let on_event = &mut |event: &Event| {
-        if let Event::Token { id, top, .. } = event {
-            tokens.push((*id, top.clone()));
-        }
-    };
-    engine.generate(request, on_event).expect("generates");
-    tokens
-}
-
-/// Compares up to the first difference, where both sides must hold the candidates close.
-fn compare(name: &str, ours: &[(u32, Vec<(u32, f32)>)], theirs: &[Greedy], spread: f64) {
-    let differs = ours.iter().zip(theirs).position(|((id, _), step)| *id != step.id);
-    let Some(at) = differs else {
-        assert!(!ours.is_empty(), "{name}: no tokens");
-        return;
-    };
-    let ((id, top), step) = (&ours[at], &theirs[at]);
-    let logprob = |id: u32| top.iter().find(|(t, _)| *t == id).map(|(_, l)| f64::from(*l));
-    let gap = logprob(*id).zip(logprob(step.id)).map(|(ours, theirs)| ours - theirs);
-    assert!(
-        step.gap <= spread && gap.is_some_and(|gap| gap <= spread),
-        "{name} step {at}: {id} instead of {}, ahead by {gap:?} here and behind by {} there",
-        step.id,
-        step.gap
-    );
-}
+use crate::data::BOTH;
+use crate::text::{compare, generate};
 
 #[test]
 fn default_path() {

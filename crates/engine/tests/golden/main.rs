@@ -9,3 +9,4 @@ mod data;
 mod exact;
 mod greedy;
 mod normal;
+mod text;

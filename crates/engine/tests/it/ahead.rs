@@ -127,7 +127,7 @@ fn whichever_step_fails_the_next_request_is_right() {
                 _ => Ok(()),
             };
             let inner = Box::new(Overlapping::new(1));
-            let device = Box::new(Watched { inner, look: Arc::new(look) });
+            let device = Box::new(Watched { inner, target: None, look: Arc::new(look) });
             let file = File::from_bytes(tiny_file("llama", Quant::Q8_0)).unwrap();
             let layers = minfer_models::open(&file).unwrap().config().layers;
             let place = Placement::whole(TargetId(0), layers);

@@ -23,7 +23,7 @@ fn failing(at: usize, calls: Arc<AtomicUsize>) -> Result<Engine, minfer_engine::
             true => Err(failure()),
             false => Ok(()),
         };
-        Box::new(Watched { inner: Box::new(cpu), look: Arc::new(look) })
+        Box::new(Watched { inner: Box::new(cpu), target: None, look: Arc::new(look) })
     })
 }
 
@@ -89,7 +89,7 @@ fn devices_that_do_not_come_back_are_tried_again() {
             _ if call == "wait" || call == "recover" => Err(failure()),
             _ => Ok(()),
         };
-        Box::new(Watched { inner: Box::new(cpu), look: Arc::new(look) })
+        Box::new(Watched { inner: Box::new(cpu), target: None, look: Arc::new(look) })
     })
     .unwrap();
     let expected = run(&mut engine, greedy(prompt(1, 5), 4));
@@ -110,7 +110,7 @@ fn a_device_that_stops_for_no_reason_has_failed() {
             true => Err(DeviceError::Cancelled),
             false => Ok(()),
         };
-        Box::new(Watched { inner: Box::new(cpu), look: Arc::new(look) })
+        Box::new(Watched { inner: Box::new(cpu), target: None, look: Arc::new(look) })
     })
     .unwrap();
     let done = run(&mut engine, greedy(prompt(1, 5), 4));
@@ -126,7 +126,7 @@ fn a_score_that_fails_takes_running_sequences_with_it() {
             true => Err(failure()),
             false => Ok(()),
         };
-        Box::new(Watched { inner: Box::new(cpu), look: Arc::new(look) })
+        Box::new(Watched { inner: Box::new(cpu), target: None, look: Arc::new(look) })
     })
     .unwrap();
     engine.submit(greedy(prompt(1, 5), 4)).unwrap();

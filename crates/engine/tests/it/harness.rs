@@ -116,12 +116,14 @@ pub type Look = Arc<dyn Fn(&'static str) -> Result<(), DeviceError> + Send + Syn
 /// A device that tells what is asked of it.
 pub struct Watched {
     pub inner: Box<dyn Device>,
+    /// What it says it is, where that is not what is inside.
+    pub target: Option<Box<dyn Target>>,
     pub look: Look,
 }
 
 impl Device for Watched {
     fn target(&self) -> &dyn Target {
-        self.inner.target()
+        self.target.as_deref().unwrap_or(self.inner.target())
     }
 
     fn weights(

@@ -102,7 +102,7 @@ fn cancels_inside(flag: Arc<Mutex<Option<Canceller>>>) -> Engine {
             }
             Ok(())
         };
-        Box::new(Watched { inner: Box::new(cpu), look: Arc::new(look) })
+        Box::new(Watched { inner: Box::new(cpu), target: None, look: Arc::new(look) })
     })
     .unwrap()
 }

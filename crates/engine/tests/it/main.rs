@@ -2,6 +2,7 @@
 
 mod ahead;
 mod faults;
+mod gate;
 mod generation;
 mod harness;
 mod inspection;

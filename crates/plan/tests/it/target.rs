@@ -27,6 +27,7 @@ impl Switches {
             name: name.into(),
             features: String::new(),
             memory_bytes: None,
+            bytes_per_second: None,
             value_alignment: ALIGNMENT,
             weight_alignment: 1,
             threads: 1,

@@ -36,15 +36,33 @@ flags! { MODEL_ROWS:
         "Keep the file's pages in memory").llama_env("LLAMA_ARG_MLOCK");
 
     DEVICE_NAME = Flag::new("device", DEVICE,
-        Kind::Choice(&["auto", "cpu", "reference", "reference-f64", "metal", "cuda"]), "auto",
-        "Where the model runs; auto is cpu; metal and cuda are not in this version")
+        Kind::Choice(&["auto", "cpu", "reference", "reference-f64", "metal", "metal-sim", "cuda"]),
+        "auto", "Where the model runs; auto is metal on a Mac, else cpu")
         .dashed(&["dev"]).llama_env("LLAMA_ARG_DEVICE")
         .more("`reference` is the executable definition: slow, for comparisons. A device \
                that is named and not there is an error: work never moves to another one \
-               silently.");
+               silently. `metal` is in builds for macOS, `metal-sim`, a simulated Apple GPU for \
+               tests, in those of `cargo xtask sim`; cuda is not in this version.");
     GPU_LAYERS = Flag::new("gpu-layers", DEVICE, Kind::Text("N|all"), "all",
         "Layers on the GPU, the last ones first; without a GPU the CPU runs all")
         .alias(&["n-gpu-layers"]).dashed(&["ngl"]).llama_env("LLAMA_ARG_N_GPU_LAYERS");
+    STAGING = Flag::new("staging", DEVICE, Kind::Choice(&["half", "f32"]), "half",
+        "What products of many rows round their operands to on an Apple GPU")
+        .more("`half` takes half the threadgroup memory; sums are f32 either way. --exact takes \
+               f32.");
+    GPU_TIMEOUT = Flag::new("gpu-timeout", DEVICE, Kind::Number(0.001, 86400.0), "10",
+        "Seconds that a step may take on the GPU before it is given up")
+        .more("The request then fails, with the last launches; the next one gets the GPU anew. \
+               metal-sim has sixty times as long.");
+    GPU_OVERCOMMIT = Flag::new("gpu-overcommit", DEVICE, Kind::Switch("no-gpu-overcommit"), "false",
+        "Give the GPU more than 90 % of its working set");
+    WEIGHT_COPY = Flag::new("weight-copy", DEVICE, Kind::Switch("no-weight-copy"), "false",
+        "Copy the weights to memory of the GPU's own instead of reading the mapped file");
+    WARM_UP = Flag::new("warm-up", DEVICE, Kind::Switch("no-warm-up"), "true",
+        "Read the weights once before the first prompt, so that it does not wait for the disk")
+        .off("Leave the first prompt to wait for the weights that are not in memory yet");
+    SIM_CHECKED = Flag::new("sim-checked", DEVICE, Kind::Switch("no-sim-checked"), "false",
+        "Watch every access and barrier of metal-sim's kernels: slow");
     THREADS = Flag::new("threads", (Theme::Device, THREADED), Kind::Integer(0, 1024), "0",
         "Threads of the CPU; 0 for one per processor")
         .short('t').llama_env("LLAMA_ARG_THREADS");
