@@ -169,6 +169,22 @@ arguments! {
         ranks: u32,
     }
 
+    /// Of expert_gate_up.
+    ExpertGateUpArguments {
+        /// Columns of activations and weights.
+        cols: u32,
+        /// Rows of an expert's matrix.
+        outputs: u32,
+        /// Bytes of a weight row.
+        row_bytes: u32,
+        /// Pairs that share a row of activations.
+        ranks: u32,
+        /// Function of the gate.
+        function: u32,
+        /// Its cap.
+        factor: f32,
+    }
+
     /// Of expert_matmul_lists.
     ExpertListArguments {
         /// Experts.

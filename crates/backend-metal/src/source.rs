@@ -229,13 +229,12 @@ fn matmul_many() -> Module {
 }
 
 fn expert_matmul() -> Module {
-    let composer = Composer::new("expert_matmul").with_decoders().with(&[
-        NORM,
-        PRODUCTS,
-        fragment!("expert_matmul.metal"),
-    ]);
-    let name = |quant: Quant| format!("expert_matmul_{}", quant.name());
-    composer.for_each_format("expert_matmul", ", 4", name).module
+    let kernels = [fragment!("expert_matmul.metal"), fragment!("expert_gate_up.metal")];
+    let composer = Composer::new("expert_matmul").with_decoders();
+    let composer = composer.with(&[ACTIVATION, NORM, PRODUCTS]).with(&kernels);
+    let name = |kernel: &'static str| move |quant: Quant| format!("{kernel}_{}", quant.name());
+    let composer = composer.for_each_format("expert_matmul", ", 4", name("expert_matmul"));
+    composer.for_each_format("expert_gate_up", ", 4", name("expert_gate_up")).module
 }
 
 fn expert_matmul_many() -> Module {

@@ -79,7 +79,8 @@ impl OpKind {
             | OpKind::NormAdd
             | OpKind::MatmulAdd
             | OpKind::Qkv
-            | OpKind::GateUp => true,
+            | OpKind::GateUp
+            | OpKind::ExpertGateUp => true,
             OpKind::Embed
             | OpKind::GetRows
             | OpKind::QuantizeRows
@@ -121,6 +122,7 @@ impl Op {
         let weight_bytes = match self {
             Op::Embed(op) => op.bytes_read(tables, counts),
             Op::ExpertMatmul(op) => op.bytes_read(inputs, tables, counts),
+            Op::ExpertGateUp(op) => op.bytes_read(inputs, tables, counts),
             _other => all,
         };
         Cost {
@@ -148,6 +150,7 @@ impl Op {
         match self {
             Op::Matmul(op) if input == 0 => vec![op.weight],
             Op::ExpertMatmul(op) if input == 0 => vec![op.weight],
+            Op::ExpertGateUp(op) if input == 0 => vec![op.gate, op.up],
             Op::MatmulGroup(op) => members(&op.members),
             Op::MatmulAdd(op) if input == 0 => vec![op.weight],
             // What is still to be normed stays in f32.

@@ -65,7 +65,7 @@ pub(crate) fn lower(op: &Op, io: &Io<'_>, threads: usize) -> Result<Launch, Unsu
         Op::NormQuantize(op) => norm_quantize::lower(op, io, threads),
         Op::GluQuantize(op) => glu_quantize::lower(op, io, threads),
         Op::NormMatmul(_) => Err(Unsupported::because(OTHER_ROUNDINGS)),
-        Op::Qkv(_) | Op::GateUp(_) | Op::NormAdd(_) | Op::MatmulAdd(_) => {
+        Op::Qkv(_) | Op::GateUp(_) | Op::ExpertGateUp(_) | Op::NormAdd(_) | Op::MatmulAdd(_) => {
             Err(Unsupported::because(NOTHING_TO_GAIN))
         }
     }
@@ -101,7 +101,12 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<(), Fault> {
         Op::AddNorm(op) => add_norm::run(op, call),
         Op::NormQuantize(op) => norm_quantize::run(op, call),
         Op::GluQuantize(op) => glu_quantize::run(op, call),
-        Op::NormMatmul(_) | Op::Qkv(_) | Op::GateUp(_) | Op::NormAdd(_) | Op::MatmulAdd(_) => {
+        Op::NormMatmul(_)
+        | Op::Qkv(_)
+        | Op::GateUp(_)
+        | Op::ExpertGateUp(_)
+        | Op::NormAdd(_)
+        | Op::MatmulAdd(_) => {
             Err(Fault::Failed(format!("{} was refused when lowered", node.op.kind().name())))
         }
     }

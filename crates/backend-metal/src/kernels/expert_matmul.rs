@@ -16,7 +16,7 @@ use crate::caps::Staging;
 use crate::dispatch::{Dispatch, Grid, Slot};
 
 /// Weight rows of a threadgroup of the mat-vec: two simdgroups of four.
-const ROWS: usize = 8;
+pub(super) const ROWS: usize = 8;
 
 pub(crate) fn many_name(quant: Quant, half: bool) -> String {
     format!("expert_matmul_many_{}_{}", quant.name(), if half { "half" } else { "float" })
@@ -30,8 +30,7 @@ pub(super) fn lower(
     let (x, experts) = (io.inputs[0], io.inputs[1]);
     check_matrix(io, op.weight, x)?;
     let weight = io.tables.weight(op.weight);
-    // Activations come once per token, or once per pair.
-    let ranks = if x.rows == experts.rows { experts.cols as u32 } else { 1 };
+    let ranks = ranks(io);
     let row_bytes = row_bytes(io, op.weight)?;
     if few_shape(experts.rows.capacity(&io.tables.shape)).is_none() {
         return Ok(many(op, io, staging, ranks, row_bytes));
@@ -51,6 +50,12 @@ pub(super) fn lower(
         threads: 64,
         threadgroup_memory: 0,
     }])
+}
+
+/// Pairs that share a row of activations: these come once per token, or once per pair.
+pub(super) fn ranks(io: &Io<'_>) -> u32 {
+    let (x, experts) = (io.inputs[0], io.inputs[1]);
+    if x.rows == experts.rows { experts.cols as u32 } else { 1 }
 }
 
 /// Pairs in the order of their experts, then tiles of them.

@@ -7,6 +7,7 @@ mod argmax;
 pub(crate) mod attention;
 mod embed;
 mod expert_combine;
+mod expert_gate_up;
 pub(crate) mod expert_matmul;
 mod gate_up;
 mod get_rows;
@@ -73,6 +74,7 @@ pub fn dispatches(
         }
         Op::Qkv(op) => qkv::lower(op, io, staging),
         Op::GateUp(op) => gate_up::lower(op, io, staging),
+        Op::ExpertGateUp(op) => expert_gate_up::lower(op, io),
         Op::NormMatmul(op) => norm_matmul::lower(op, io, staging),
         Op::NormAdd(op) => norm_add::lower(op, io),
         Op::MatmulAdd(op) => matmul_add::lower(op, io, staging),

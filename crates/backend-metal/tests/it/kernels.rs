@@ -140,6 +140,9 @@ fn matmul_with_what_lies_around_it() {
 
 #[test]
 fn expert_matmul() {
+    hold(&cases("expert_gate_up"), FAST, Staging::Full, 90);
+    hold(&some(cases("expert_gate_up"), 5), CHECKED, Staging::Full, 15);
+    hold(&some(cases("expert_matmul"), 3), FAST, Staging::Half, 60);
     hold(&cases("expert_matmul"), FAST, Staging::Full, 200);
     hold(&some(cases("expert_matmul"), 7), CHECKED, Staging::Full, 20);
 }

@@ -6,6 +6,7 @@ mod argmax;
 mod attention;
 mod embed;
 mod expert_combine;
+mod expert_gate_up;
 mod expert_matmul;
 mod gate_up;
 mod get_rows;
@@ -67,6 +68,7 @@ pub fn cases(op: OpKind) -> Vec<Case> {
         OpKind::MatmulAdd => matmul_add::cases(),
         OpKind::Qkv => qkv::cases(),
         OpKind::GateUp => gate_up::cases(),
+        OpKind::ExpertGateUp => expert_gate_up::cases(),
     }
 }
 

@@ -29,6 +29,7 @@ pub mod top_k;
 pub mod unary;
 // Composites.
 pub mod add_norm;
+pub mod expert_gate_up;
 pub mod gate_up;
 pub mod glu;
 pub mod glu_quantize;
@@ -115,6 +116,7 @@ ops! {
     MatmulAdd => matmul_add,
     Qkv => qkv,
     GateUp => gate_up,
+    ExpertGateUp => expert_gate_up,
 }
 
 /// Types in which a matmul takes its activations.

@@ -2,6 +2,7 @@
 //! types.
 
 use minfer_graph::op::add_norm::AddNorm;
+use minfer_graph::op::expert_gate_up::ExpertGateUp;
 use minfer_graph::op::gate_up::GateUp;
 use minfer_graph::op::glu::Glu;
 use minfer_graph::op::glu_quantize::GluQuantize;
@@ -50,6 +51,7 @@ fn samples() -> Vec<(Op, Vec<TensorType>)> {
         GateUp { members: vec![member(GATE, 0), member(UP, 1)], input_norm: None, function: SILU };
     let members = vec![member(GATE, 0), member(UP, 0)];
     let normed = GateUp { members, input_norm: input_norm(), function: SILU };
+    let experts = ExpertGateUp { gate: EXPERTS, up: EXPERTS, function: SILU };
     let projections = vec![member(Q, 0), member(K, 0)];
     let both = vec![quantized(DType::Q8_0, 256), tokens(256)];
     let indexed = vec![tokens(256), indices(1), indices(1)];
@@ -63,6 +65,7 @@ fn samples() -> Vec<(Op, Vec<TensorType>)> {
         (qkv(false).into(), indexed.clone()),
         (qkv(true).into(), indexed),
         (gate_up.into(), both),
+        (experts.into(), vec![tokens(256), indices(2)]),
         (Qkv { input_norm: input_norm(), ..qkv(true) }.into(), indexed_again),
         (normed.into(), vec![tokens(256)]),
         (NormAdd { weight: NORM, eps: 1e-5 }.into(), vec![tokens(256); 2]),
@@ -205,6 +208,15 @@ fn gate_up_takes_two_matrices_of_one_height() {
     let heights = "gate_up: expected operands of one type, f32[T,512], found f32[T,64]";
     refuses(op(vec![member(GATE, 0), member(K, 0)]), &[tokens(256)], heights);
     refuses(op(vec![member(GATE, 0)]), &[tokens(256)], "gate_up: expected 2 members, found 1");
+}
+
+#[test]
+fn gates_of_experts_take_what_their_products_take() {
+    let op = |up| ExpertGateUp { gate: EXPERTS, up, function: SILU };
+    accepts(op(EXPERTS), &[tokens(256), indices(2)], &[several(2, 512)]);
+    let unequal = "expert_gate_up: expected operands of one type, f32[T*2,512], found f32[T*2,64]";
+    refuses(op(K), &[tokens(256), indices(2)], unequal);
+    assert_eq!(Op::from(op(EXPERTS)).matmul_weights(0), [EXPERTS, EXPERTS]);
 }
 
 #[test]

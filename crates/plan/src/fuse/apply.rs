@@ -63,7 +63,7 @@ pub(crate) fn fuse(draft: &mut Draft<'_>, fusions: &[Fusion]) -> Result<(), Erro
 fn matches_kind(fusion: Fusion, op: &Op) -> bool {
     match fusion {
         Fusion::Glu => matches!(op, Op::Mul(_)),
-        Fusion::GateUp => matches!(op, Op::Glu(_)),
+        Fusion::GateUp | Fusion::ExpertGateUp => matches!(op, Op::Glu(_)),
         Fusion::Qkv => matches!(op, Op::KvStore(_)),
         Fusion::NormQkv => matches!(op, Op::Qkv(_)),
         Fusion::NormGateUp => matches!(op, Op::GateUp(_)),

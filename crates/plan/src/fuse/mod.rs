@@ -7,6 +7,7 @@
 
 mod add_norm;
 mod apply;
+mod expert_gate_up;
 mod gate_up;
 mod glu;
 mod glu_quantize;
@@ -28,6 +29,8 @@ pub enum Fusion {
     Glu,
     /// `matmul_group` and `glu` → `gate_up`.
     GateUp,
+    /// Two `expert_matmul` and `glu` → `expert_gate_up`.
+    ExpertGateUp,
     /// `matmul_group`, norms, `rope` and `kv_store` → `qkv`.
     Qkv,
     /// `rms_norm` and `qkv` → `qkv` that takes the norm in.
@@ -53,6 +56,7 @@ pub enum Fusion {
 pub const FUSIONS: &[Fusion] = &[
     Fusion::Glu,
     Fusion::GateUp,
+    Fusion::ExpertGateUp,
     Fusion::Qkv,
     Fusion::NormQkv,
     Fusion::NormGateUp,
@@ -70,6 +74,7 @@ impl Fusion {
         match self {
             Fusion::Glu => "glu",
             Fusion::GateUp => "gate_up",
+            Fusion::ExpertGateUp => "expert_gate_up",
             Fusion::Qkv => "qkv",
             Fusion::NormQkv => "norm_qkv",
             Fusion::NormGateUp => "norm_gate_up",
@@ -86,6 +91,7 @@ impl Fusion {
         match self {
             Fusion::Glu => glu::find(view, node),
             Fusion::GateUp => gate_up::find(view, node),
+            Fusion::ExpertGateUp => expert_gate_up::find(view, node),
             Fusion::Qkv => qkv::find(view, node),
             Fusion::NormQkv => norm_qkv::find(view, node),
             Fusion::NormGateUp => norm_gate_up::find(view, node),

@@ -1,13 +1,14 @@
 //! Each fusion: what it makes, that it can be switched off, and what it leaves alone.
 
 use minfer_graph::op::add::Add;
+use minfer_graph::op::expert_matmul::ExpertMatmul;
 use minfer_graph::op::matmul::Matmul;
 use minfer_graph::op::mul::Mul;
 use minfer_graph::op::qk_norm::QkNorm;
 use minfer_graph::op::quantize_rows::QuantizeRows;
 use minfer_graph::op::scale::Scale;
 use minfer_graph::op::unary::Unary;
-use minfer_graph::{Activation, Builder, Graph, OpKind, OutputKind, ValueId};
+use minfer_graph::{Activation, Builder, Graph, Input, OpKind, OutputKind, ValueId};
 use minfer_plan::{FUSIONS, Fusion, Options};
 use minfer_quant::DType;
 
@@ -121,6 +122,29 @@ fn gate_up() {
     assert_eq!(fused(&gated(false, false), &[Fusion::GateUp]).len(), 3);
     assert_eq!(fused(&gated(true, false), &both), ["matmul_group", "glu"]);
     assert_eq!(fused(&gated(false, true), &both), ["matmul_group", "glu"]);
+}
+
+#[test]
+fn expert_gate_up() {
+    let gated = |again: bool| {
+        graph(|b, x| {
+            let chosen = b.input(Input::Positions);
+            let mut expert =
+                |weight| b.push_one("expert", ExpertMatmul { weight }, &[x, chosen]).unwrap();
+            let (gate, up) = (expert(GATE), expert(UP));
+            let act = silu(b, gate);
+            let product = mul(b, act, up);
+            if again { vec![product, up] } else { vec![product] }
+        })
+    };
+    let both = [Fusion::Glu, Fusion::ExpertGateUp];
+    assert_eq!(fused(&gated(false), &both), ["expert_gate_up"]);
+    assert_eq!(fused(&gated(false), &both[1..]).len(), 4);
+    let apart = ["expert_matmul", "expert_matmul", "glu"];
+    assert_eq!(fused(&gated(true), &both), apart);
+    let target = Switches::new("a").refusing(&[OpKind::ExpertGateUp]);
+    let program = plan_whole(&gated(false), &target, &only(&both)).unwrap();
+    assert_eq!(&kinds(&program.graph)[1..], apart);
 }
 
 /// The layer up to the cache; `q` and `k` change q and k before they are turned.

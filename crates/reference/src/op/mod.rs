@@ -6,6 +6,7 @@ pub(crate) mod argmax;
 pub(crate) mod attention;
 pub(crate) mod embed;
 pub(crate) mod expert_combine;
+pub(crate) mod expert_gate_up;
 pub(crate) mod expert_matmul;
 pub(crate) mod gate_up;
 pub(crate) mod get_rows;
@@ -85,6 +86,7 @@ pub(crate) fn run<T: Real>(op: &Op, inputs: &[Tensor<T>], env: &mut Env<'_>) -> 
         Op::MatmulAdd(op) => vec![matmul_add::run(op, x, &inputs[1], env)],
         Op::Qkv(op) => vec![qkv::run(op, inputs, env)],
         Op::GateUp(op) => vec![gate_up::run(op, inputs, env)],
+        Op::ExpertGateUp(op) => vec![expert_gate_up::run(op, x, &inputs[1], env)],
     }
 }
 
