@@ -67,7 +67,7 @@ impl Metal {
             reason: "this machine has no Metal device".to_owned(),
             recent: Vec::new(),
         })?;
-        let target = MetalTarget::new(gpu.limits(), options.staging);
+        let target = MetalTarget::new(gpu.limits(), options.staging).with_tune(options.tune);
         let residency = Residency::new(&gpu);
         Ok(Metal {
             target,

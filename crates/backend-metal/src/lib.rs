@@ -25,6 +25,7 @@ pub mod spans;
 #[cfg(feature = "device")]
 mod sys;
 mod target;
+mod tune;
 
 pub use caps::{Limits, Staging};
 #[cfg(feature = "device")]
@@ -34,3 +35,4 @@ pub use kernels::dispatches;
 pub use options::MetalOptions;
 pub use source::{Module, modules};
 pub use target::MetalTarget;
+pub use tune::{Tune, TuneError};

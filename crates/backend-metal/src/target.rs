@@ -1,18 +1,19 @@
 //! The device as the planner sees it.
 
 use minfer_graph::{Op, WeightDecl};
-use minfer_plan::{Caps, DeviceKind, Io, Launch, Target, Unsupported};
+use minfer_plan::{Caps, Choice, DeviceKind, Io, Launch, Target, Unsupported};
 use minfer_quant::DType;
 
 use crate::caps::{Limits, Staging, memory_speed};
 use crate::kernels::{self, scratch};
+use crate::tune::{How, Tune};
 
 /// An Apple GPU; it need not be this machine's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetalTarget {
     caps: Caps,
     limits: Limits,
-    staging: Staging,
+    how: How,
 }
 
 impl MetalTarget {
@@ -32,7 +33,8 @@ impl MetalTarget {
             batch_invariant: false,
             overlaps: true,
         };
-        MetalTarget { caps, limits, staging }
+        let how = How { staging, tune: Tune::default() };
+        MetalTarget { caps, limits, how }
     }
 
     /// The limits that launches are checked against.
@@ -40,9 +42,15 @@ impl MetalTarget {
         &self.limits
     }
 
-    /// How many-row matmuls keep their operands.
-    pub fn staging(&self) -> Staging {
-        self.staging
+    /// The same with other choices between variants.
+    pub fn with_tune(mut self, tune: Tune) -> MetalTarget {
+        self.how.tune = tune;
+        self
+    }
+
+    /// How it lowers ops.
+    pub(crate) fn how(&self) -> How {
+        self.how
     }
 }
 
@@ -53,6 +61,10 @@ impl Target for MetalTarget {
 
     fn operand(&self, _op: &Op, _weight: &WeightDecl) -> DType {
         DType::F32
+    }
+
+    fn choices(&self) -> Vec<Choice> {
+        self.how.tune.choices()
     }
 
     fn lower(&self, op: &Op, io: &Io<'_>) -> Result<Launch, Unsupported> {

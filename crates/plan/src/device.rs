@@ -80,6 +80,20 @@ pub struct Caps {
     pub overlaps: bool,
 }
 
+/// A choice between variants of kernels that is for measurements to make: numbers do not depend on
+/// it beyond what the device's rules of rounding allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Its name: an op's, a dot, what is chosen.
+    pub name: &'static str,
+    /// What is chosen, for people.
+    pub about: &'static str,
+    /// The values that are worth measuring.
+    pub values: &'static [u32],
+    /// The value in use.
+    pub value: u32,
+}
+
 /// A device as the planner sees it. Pure: the same questions get the same answers.
 pub trait Target: Send + Sync {
     /// What the device is.
@@ -87,6 +101,11 @@ pub trait Target: Send + Sync {
 
     /// The type in which the device wants the activations that `op` multiplies by `weight`.
     fn operand(&self, op: &Op, weight: &WeightDecl) -> DType;
+
+    /// The choices that it leaves to measurements.
+    fn choices(&self) -> Vec<Choice> {
+        Vec::new()
+    }
 
     /// How the device would run `op`, or why it cannot.
     fn lower(&self, op: &Op, io: &Io<'_>) -> Result<Launch, Unsupported>;
@@ -202,7 +221,8 @@ pub trait Device: Send {
     /// The device as the planner sees it.
     fn target(&self) -> &dyn Target;
 
-    /// Registers the model's weights, once; gives the layout of each, in the order of `weights`.
+    /// Registers the model's weights; gives the layout of each, in the order of `weights`. Others
+    /// may take their place later: splits that were loaded before are not submitted any more.
     /// Bytes are read in place where layout and alignment allow, else copied; a device that repacks
     /// says which pages it no longer needs.
     fn weights(

@@ -28,8 +28,8 @@ mod work;
 pub use bucket::{Bucket, Buckets};
 pub use decompose::{Refusal, refusals};
 pub use device::{
-    Caps, Device, DeviceKind, Done, IN_FLIGHT, KernelInfo, LaunchTime, Limit, LoadedSplit, Owed,
-    PlacedState, PlacedValue, PlacedWeight, Pools, Region, StateHandle, StepRun, Steps, Stop,
+    Caps, Choice, Device, DeviceKind, Done, IN_FLIGHT, KernelInfo, LaunchTime, Limit, LoadedSplit,
+    Owed, PlacedState, PlacedValue, PlacedWeight, Pools, Region, StateHandle, StepRun, Steps, Stop,
     Target, Ticket, Trail,
 };
 pub use error::{DeviceError, Error, InputError};

@@ -5,8 +5,9 @@ use minfer_plan::{Io, Unsupported};
 
 use super::rms_norm;
 use crate::dispatch::{Dispatch, Slot};
+use crate::tune::How;
 
-pub(super) fn lower(op: &AddNorm, io: &Io<'_>) -> Result<Vec<Dispatch>, Unsupported> {
+pub(super) fn lower(op: &AddNorm, io: &Io<'_>, how: How) -> Result<Vec<Dispatch>, Unsupported> {
     let cols = io.inputs[0].cols;
     let buffers = vec![
         Slot::Input(0),
@@ -15,5 +16,5 @@ pub(super) fn lower(op: &AddNorm, io: &Io<'_>) -> Result<Vec<Dispatch>, Unsuppor
         Slot::Output(0),
         Slot::Output(1),
     ];
-    rms_norm::launch("add_norm", op.weight, op.eps, [1, cols], buffers, io)
+    rms_norm::launch("add_norm", op.weight, op.eps, [1, cols], buffers, io, how)
 }

@@ -19,6 +19,7 @@ use crate::arguments::AttentionArguments;
 use crate::caps::Staging;
 use crate::dispatch::{Dispatch, Grid, Slot};
 use crate::target::MetalTarget;
+use crate::tune::How;
 
 /// Columns of V that a lane may have: each bounds the head sizes of a kernel at 32 times that.
 pub(crate) const COLUMNS: [usize; 3] = [2, 4, 8];
@@ -26,9 +27,6 @@ pub(crate) const COLUMNS: [usize; 3] = [2, 4, 8];
 pub(crate) fn name(key: KvType, value: KvType, columns: usize) -> String {
     format!("attention_{}_{}_{}", key.name(), value.name(), 32 * columns)
 }
-
-/// Rows from which the matrix kernel is taken.
-const MANY: usize = 9;
 
 /// Parts of 64 columns that a head has in the matrix kernel.
 pub(crate) const PARTS: [usize; 3] = [1, 2, 4];
@@ -71,7 +69,8 @@ pub(super) fn lower(
     let mut buffers: Vec<Slot> = (0..4).map(Slot::Input).collect();
     buffers.extend([Slot::Keys(op.state), Slot::Values(op.state), sinks.clone()]);
     buffers.extend([Slot::Output(0), partials.clone()]);
-    let matrices = (rows >= MANY).then(|| many_rows(&paged, target.staging()));
+    let few = rows <= target.how().tune.attention_few_rows as usize;
+    let matrices = (!few).then(|| many_rows(&paged, target.how()));
     // A GPU may lack the memory for the matrix kernel; the other one takes any number of rows.
     let matrices = matrices.filter(|(.., bytes)| *bytes <= target.limits().threadgroup_memory);
     let many = matrices.is_some();
@@ -112,12 +111,12 @@ fn few_rows(paged: &Paged) -> (String, &'static str, u32) {
 
 /// The same of the matrix kernel: queries, a part of a page, scores, weights, two diagonal
 /// matrices, a factor a row.
-fn many_rows(paged: &Paged, staging: Staging) -> (String, &'static str, u32) {
+fn many_rows(paged: &Paged, how: How) -> (String, &'static str, u32) {
     let exact = [paged.key, paged.value].iter().any(|kv| match kv {
         KvType::F32 | KvType::BF16 => true,
         KvType::F16 | KvType::Q8_0 => false,
     });
-    let half = staging == Staging::Half && !exact;
+    let half = how.staging == Staging::Half && !exact;
     let parts = PARTS.into_iter().find(|parts| paged.head_dim <= 64 * parts);
     let parts = parts.unwrap_or(PARTS[PARTS.len() - 1]);
     let staged = 16 * 64 * parts + 32 * 64 + 16 * 32;

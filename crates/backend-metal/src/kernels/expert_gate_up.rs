@@ -9,13 +9,14 @@ use super::matmul::few_shape;
 use super::operands::{check_matrix, row_bytes};
 use crate::arguments::ExpertGateUpArguments;
 use crate::dispatch::{Dispatch, Grid, Slot};
+use crate::tune::How;
 
 /// Why its parts are launched instead.
 const TILES: &str = "more than 8 tokens share the tiles of their experts, a product at a time";
 
-pub(super) fn lower(op: &ExpertGateUp, io: &Io<'_>) -> Result<Vec<Dispatch>, Unsupported> {
+pub(super) fn lower(op: &ExpertGateUp, io: &Io<'_>, how: How) -> Result<Vec<Dispatch>, Unsupported> {
     let [gate, up] = [op.gate, op.up].map(|weight| io.tables.weight(weight));
-    if few_shape(io.inputs[1].rows.capacity(&io.tables.shape)).is_none() {
+    if few_shape(io.inputs[1].rows.capacity(&io.tables.shape), how).is_none() {
         return Err(Unsupported::because(TILES));
     }
     if gate.quant != up.quant {

@@ -14,6 +14,7 @@ use super::operands::{check_matrix, row_bytes};
 use crate::arguments::{ExpertListArguments, ExpertMatmulArguments, ExpertTileArguments};
 use crate::caps::Staging;
 use crate::dispatch::{Dispatch, Grid, Slot};
+use crate::tune::How;
 
 /// Weight rows of a threadgroup of the mat-vec: two simdgroups of four.
 pub(super) const ROWS: usize = 8;
@@ -25,15 +26,15 @@ pub(crate) fn many_name(quant: Quant, half: bool) -> String {
 pub(super) fn lower(
     op: &ExpertMatmul,
     io: &Io<'_>,
-    staging: Staging,
+    how: How,
 ) -> Result<Vec<Dispatch>, Unsupported> {
     let (x, experts) = (io.inputs[0], io.inputs[1]);
     check_matrix(io, op.weight, x)?;
     let weight = io.tables.weight(op.weight);
     let ranks = ranks(io);
     let row_bytes = row_bytes(io, op.weight)?;
-    if few_shape(experts.rows.capacity(&io.tables.shape)).is_none() {
-        return Ok(many(op, io, staging, ranks, row_bytes));
+    if few_shape(experts.rows.capacity(&io.tables.shape), how).is_none() {
+        return Ok(many(op, io, how, ranks, row_bytes));
     }
     let arguments = ExpertMatmulArguments {
         cols: weight.cols as u32,
@@ -59,13 +60,7 @@ pub(super) fn ranks(io: &Io<'_>) -> u32 {
 }
 
 /// Pairs in the order of their experts, then tiles of them.
-fn many(
-    op: &ExpertMatmul,
-    io: &Io<'_>,
-    staging: Staging,
-    ranks: u32,
-    row_bytes: u32,
-) -> Vec<Dispatch> {
+fn many(op: &ExpertMatmul, io: &Io<'_>, how: How, ranks: u32, row_bytes: u32) -> Vec<Dispatch> {
     let weight = io.tables.weight(op.weight);
     let pairs = io.outputs[0].rows;
     let [pair_rows, weight_rows, _step] = TILE;
@@ -81,7 +76,7 @@ fn many(
         ranks,
         tiles: tiles as u32,
     };
-    let half = staging == Staging::Half && may_round(weight.quant);
+    let half = how.staging == Staging::Half && may_round(weight.quant);
     vec![
         Dispatch {
             kernel: "expert_matmul_lists".to_owned(),

@@ -9,8 +9,8 @@ use super::launch::code;
 use super::matmul::{self, Around, FEW_SIMDGROUPS, few_shape, taken_in};
 use super::operands::{check_matrix, check_vector, row_bytes};
 use crate::arguments::GateUpArguments;
-use crate::caps::Staging;
 use crate::dispatch::{Dispatch, Grid, Slot};
+use crate::tune::How;
 
 /// Why a norm is not taken in.
 const NOT_AT_ONCE: &str =
@@ -18,13 +18,9 @@ const NOT_AT_ONCE: &str =
 
 /// One launch where few rows meet two matrices of one format; else both products, up's into scratch
 /// memory, and the activation.
-pub(super) fn lower(
-    op: &GateUp,
-    io: &Io<'_>,
-    staging: Staging,
-) -> Result<Vec<Dispatch>, Unsupported> {
+pub(super) fn lower(op: &GateUp, io: &Io<'_>, how: How) -> Result<Vec<Dispatch>, Unsupported> {
     if let [gate, up] = &op.members[..]
-        && let Some(dispatch) = fused(op, [gate, up], io)?
+        && let Some(dispatch) = fused(op, [gate, up], io, how)?
     {
         return Ok(vec![dispatch]);
     }
@@ -34,7 +30,7 @@ pub(super) fn lower(
     let bytes = io.outputs[0].bytes(&io.tables.shape);
     let up = Slot::Scratch(0..bytes);
     let outputs = [Slot::Output(0), up.clone()];
-    let mut dispatches = matmul::products(&op.members, &outputs, &Around::default(), io, staging)?;
+    let mut dispatches = matmul::products(&op.members, &outputs, &Around::default(), io, how)?;
     dispatches.push(glu::product(op.function, [Slot::Output(0), up], io));
     Ok(dispatches)
 }
@@ -43,11 +39,12 @@ fn fused(
     op: &GateUp,
     [gate, up]: [&Member; 2],
     io: &Io<'_>,
+    how: How,
 ) -> Result<Option<Dispatch>, Unsupported> {
     let x = io.inputs[gate.operand];
     let weights = [gate, up].map(|member| io.tables.weight(member.weight));
     let alike = weights[0].quant == weights[1].quant && gate.operand == up.operand;
-    let Some(few) = few_shape(x.rows.capacity(&io.tables.shape)).filter(|_| alike) else {
+    let Some(few) = few_shape(x.rows.capacity(&io.tables.shape), how).filter(|_| alike) else {
         return Ok(None);
     };
     for member in [gate, up] {

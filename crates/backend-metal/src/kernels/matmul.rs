@@ -17,6 +17,7 @@ use super::operands::{check_matrix, check_vector, row_bytes};
 use crate::arguments::{FewArguments, MatmulArguments};
 use crate::caps::Staging;
 use crate::dispatch::{Dispatch, Grid, Slot};
+use crate::tune::How;
 
 /// A shape of the few-row kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,8 +72,9 @@ pub(crate) fn mixed_name([first, third]: [Quant; 2]) -> String {
 }
 
 /// The shape for so many rows of activations.
-pub(super) fn few_shape(rows: usize) -> Option<Few> {
-    FEW.into_iter().find(|few| rows <= few.rows)
+pub(super) fn few_shape(rows: usize, how: How) -> Option<Few> {
+    let allowed = rows <= how.tune.matmul_few_rows as usize;
+    FEW.into_iter().find(|few| allowed && rows <= few.rows)
 }
 
 pub(crate) fn few_name(kernel: &str, quant: Quant, few: Few) -> String {
@@ -89,13 +91,9 @@ pub(crate) fn may_round(quant: Quant) -> bool {
     quant != Quant::F32 && quant != Quant::BF16
 }
 
-pub(super) fn lower(
-    op: &Matmul,
-    io: &Io<'_>,
-    staging: Staging,
-) -> Result<Vec<Dispatch>, Unsupported> {
+pub(super) fn lower(op: &Matmul, io: &Io<'_>, how: How) -> Result<Vec<Dispatch>, Unsupported> {
     let members = [Member::new(op.weight, op.bias)];
-    products(&members, &[Slot::Output(0)], &Around::default(), io, staging)
+    products(&members, &[Slot::Output(0)], &Around::default(), io, how)
 }
 
 /// What a launch does besides the products.
@@ -133,7 +131,7 @@ pub(super) fn products(
     outputs: &[Slot],
     around: &Around<'_>,
     io: &Io<'_>,
-    staging: Staging,
+    how: How,
 ) -> Result<Vec<Dispatch>, Unsupported> {
     let mut dispatches = Vec::new();
     let mut alike: Vec<(Few, Vec<Product<'_>>)> = Vec::new();
@@ -142,11 +140,11 @@ pub(super) fn products(
         check_matrix(io, member.weight, x)?;
         member.bias.map_or(Ok(()), |bias| check_vector(io, bias))?;
         let product = Product { member, output };
-        let Some(few) = few_shape(x.rows.capacity(&io.tables.shape)) else {
+        let Some(few) = few_shape(x.rows.capacity(&io.tables.shape), how) else {
             if around.norm.is_some() {
                 return Err(Unsupported::because(NORM_OF_MANY));
             }
-            dispatches.push(many(&product, around, io, staging)?);
+            dispatches.push(many(&product, around, io, how)?);
             continue;
         };
         let fits = |list: &Vec<Product<'_>>| {
@@ -248,7 +246,7 @@ fn many(
     product: &Product<'_>,
     around: &Around<'_>,
     io: &Io<'_>,
-    staging: Staging,
+    how: How,
 ) -> Result<Dispatch, Unsupported> {
     let member = product.member;
     let weight = io.tables.weight(member.weight);
@@ -259,7 +257,7 @@ fn many(
         has_bias: u32::from(member.bias.is_some()),
         has_residual: u32::from(around.residual.is_some()),
     };
-    let half = staging == Staging::Half && may_round(weight.quant);
+    let half = how.staging == Staging::Half && may_round(weight.quant);
     let [x_rows, w_rows, _step] = TILE;
     let buffers = vec![
         Slot::Input(member.operand),

@@ -5,15 +5,11 @@ use minfer_graph::op::matmul_add::MatmulAdd;
 use minfer_plan::{Io, Unsupported};
 
 use super::matmul::{self, Around};
-use crate::caps::Staging;
 use crate::dispatch::{Dispatch, Slot};
+use crate::tune::How;
 
-pub(super) fn lower(
-    op: &MatmulAdd,
-    io: &Io<'_>,
-    staging: Staging,
-) -> Result<Vec<Dispatch>, Unsupported> {
+pub(super) fn lower(op: &MatmulAdd, io: &Io<'_>, how: How) -> Result<Vec<Dispatch>, Unsupported> {
     let around = Around { residual: Some(Slot::Input(1)), ..Around::default() };
     let members = [Member::new(op.weight, op.bias)];
-    matmul::products(&members, &[Slot::Output(0)], &around, io, staging)
+    matmul::products(&members, &[Slot::Output(0)], &around, io, how)
 }

@@ -46,38 +46,38 @@ pub fn dispatches(
     io: &Io<'_>,
     target: &MetalTarget,
 ) -> Result<Vec<Dispatch>, Unsupported> {
-    let staging = target.staging();
+    let how = target.how();
     let dispatches = match op {
         Op::Embed(op) => embed::lower(op, io),
         Op::GetRows(_) => get_rows::lower(io),
-        Op::Matmul(op) => matmul::lower(op, io, staging),
-        Op::MatmulGroup(op) => matmul_group::lower(op, io, staging),
+        Op::Matmul(op) => matmul::lower(op, io, how),
+        Op::MatmulGroup(op) => matmul_group::lower(op, io, how),
         Op::Add(_) => add::lower(io),
         Op::Mul(_) => mul::lower(io),
         Op::Scale(op) => scale::lower(op, io),
         Op::Unary(op) => unary::lower(op, io),
-        Op::RmsNorm(op) => rms_norm::lower(op, io),
-        Op::QkNorm(op) => qk_norm::lower(op, io),
+        Op::RmsNorm(op) => rms_norm::lower(op, io, how),
+        Op::QkNorm(op) => qk_norm::lower(op, io, how),
         Op::Rope(op) => rope::lower(op, io),
         Op::KvStore(op) => kv_store::lower(op, io),
         Op::Attention(op) => attention::lower(op, io, target),
         Op::Softmax(_) => softmax::lower(io),
         Op::Route(op) => route::lower(op, io),
-        Op::ExpertMatmul(op) => expert_matmul::lower(op, io, staging),
+        Op::ExpertMatmul(op) => expert_matmul::lower(op, io, how),
         Op::ExpertCombine(_) => expert_combine::lower(io),
         Op::Argmax(_) => argmax::lower(io),
         Op::TopK(op) => top_k::lower(op, io),
         Op::Glu(op) => glu::lower(op, io),
-        Op::AddNorm(op) => add_norm::lower(op, io),
+        Op::AddNorm(op) => add_norm::lower(op, io, how),
         Op::QuantizeRows(_) | Op::NormQuantize(_) | Op::GluQuantize(_) => {
             Err(Unsupported::because(NEVER_QUANTIZED))
         }
-        Op::Qkv(op) => qkv::lower(op, io, staging),
-        Op::GateUp(op) => gate_up::lower(op, io, staging),
-        Op::ExpertGateUp(op) => expert_gate_up::lower(op, io),
-        Op::NormMatmul(op) => norm_matmul::lower(op, io, staging),
-        Op::NormAdd(op) => norm_add::lower(op, io),
-        Op::MatmulAdd(op) => matmul_add::lower(op, io, staging),
+        Op::Qkv(op) => qkv::lower(op, io, how),
+        Op::GateUp(op) => gate_up::lower(op, io, how),
+        Op::ExpertGateUp(op) => expert_gate_up::lower(op, io, how),
+        Op::NormMatmul(op) => norm_matmul::lower(op, io, how),
+        Op::NormAdd(op) => norm_add::lower(op, io, how),
+        Op::MatmulAdd(op) => matmul_add::lower(op, io, how),
     }?;
     for dispatch in &dispatches {
         check_limits(dispatch, target.limits())?;

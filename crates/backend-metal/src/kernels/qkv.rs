@@ -8,10 +8,10 @@ use super::matmul::{self, Around};
 use super::operands::{Paged, cache_kind, check_vector};
 use super::rope;
 use crate::arguments::QkvArguments;
-use crate::caps::Staging;
 use crate::dispatch::{Dispatch, Grid, Slot};
+use crate::tune::How;
 
-pub(super) fn lower(op: &Qkv, io: &Io<'_>, staging: Staging) -> Result<Vec<Dispatch>, Unsupported> {
+pub(super) fn lower(op: &Qkv, io: &Io<'_>, how: How) -> Result<Vec<Dispatch>, Unsupported> {
     let paged = Paged::of(io, op.state)?;
     let (out, shape) = (io.outputs[0], &io.tables.shape);
     for norm in op.norms.iter().flatten() {
@@ -23,7 +23,7 @@ pub(super) fn lower(op: &Qkv, io: &Io<'_>, staging: Staging) -> Result<Vec<Dispa
     let (k, v) = (Slot::Scratch(0..bytes), Slot::Scratch(second..second + bytes));
     let outputs = [Slot::Output(0), k.clone(), v.clone()];
     let around = Around { norm: op.input_norm.as_ref(), ..Around::default() };
-    let mut dispatches = matmul::products(&op.members, &outputs, &around, io, staging)?;
+    let mut dispatches = matmul::products(&op.members, &outputs, &around, io, how)?;
     let norm = |index: usize| op.norms.as_ref().map(|norms| &norms[index]);
     let weight = |index: usize| norm(index).map_or(Slot::Unused, |norm| Slot::Weight(norm.weight));
     let heads = out.cols / paged.head_dim;

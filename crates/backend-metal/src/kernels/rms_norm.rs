@@ -7,14 +7,12 @@ use minfer_plan::{Io, Unsupported};
 use super::operands::check_vector;
 use crate::arguments::NormArguments;
 use crate::dispatch::{Dispatch, Grid, Slot};
+use crate::tune::How;
 
-/// Columns that one simdgroup norms faster than eight that must meet.
-const SHORT: usize = 512;
-
-pub(super) fn lower(op: &RmsNorm, io: &Io<'_>) -> Result<Vec<Dispatch>, Unsupported> {
+pub(super) fn lower(op: &RmsNorm, io: &Io<'_>, how: How) -> Result<Vec<Dispatch>, Unsupported> {
     let cols = io.inputs[0].cols;
     let buffers = vec![Slot::Input(0), Slot::Weight(op.weight), Slot::Output(0)];
-    launch("rms_norm", op.weight, op.eps, [1, cols], buffers, io)
+    launch("rms_norm", op.weight, op.eps, [1, cols], buffers, io, how)
 }
 
 /// `parts` norms a row, of `cols` columns each.
@@ -25,9 +23,11 @@ pub(super) fn launch(
     [parts, cols]: [usize; 2],
     buffers: Vec<Slot>,
     io: &Io<'_>,
+    how: How,
 ) -> Result<Vec<Dispatch>, Unsupported> {
     check_vector(io, weight)?;
-    let short = cols <= SHORT;
+    // One simdgroup need not wait for others.
+    let short = cols <= how.tune.rms_norm_short_cols as usize;
     Ok(vec![Dispatch {
         kernel: kernel.to_owned(),
         why: if short {

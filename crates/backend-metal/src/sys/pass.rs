@@ -1,7 +1,6 @@
 #![expect(unsafe_code, reason = "objc2-metal's calls that take pointers or promise no checks")]
 //! Command buffers and what is encoded into them.
 
-use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::time::Duration;
 
@@ -21,7 +20,7 @@ use super::gpu::{Buffer, Gpu, Pipeline};
 #[cfg(not(target_vendor = "apple"))]
 unsafe extern "C-unwind" {
     /// Tells the simulator how long the slice at `index` is; Metal itself does not ask.
-    fn metal_sim_bind_length(encoder: *const c_void, index: usize, length: usize);
+    fn metal_sim_bind_length(encoder: *const std::ffi::c_void, index: usize, length: usize);
 }
 
 /// A command buffer being filled.

@@ -1,0 +1,28 @@
+use super::{CHOICES, Tune, TuneError};
+
+#[test]
+fn a_table_changes_what_it_names() {
+    assert_eq!(Tune::of([]).unwrap(), Tune::default());
+    let tune = Tune::of([("matmul.few_rows", 4), ("rms_norm.short_cols", 0)]).unwrap();
+    let expected = Tune { matmul_few_rows: 4, rms_norm_short_cols: 0, ..Tune::default() };
+    assert_eq!(tune, expected);
+    let values: Vec<u32> = tune.choices().iter().map(|choice| choice.value).collect();
+    assert_eq!(values, [4, 8, 0]);
+}
+
+#[test]
+fn a_wrong_table_is_refused_with_what_there_is() {
+    let error = Tune::of([("matmul.rows", 4)]).unwrap_err();
+    assert_eq!(error, TuneError::Name { found: "matmul.rows".to_owned() });
+    assert!(error.to_string().contains("there are matmul.few_rows, attention.few_rows"));
+    let error = Tune::of([("matmul.few_rows", 9)]).unwrap_err();
+    assert_eq!(error.to_string(), "matmul.few_rows: expected 1 to 8, found 9");
+}
+
+#[test]
+fn every_value_that_is_measured_is_allowed_and_the_default_among_them() {
+    for (row, choice) in CHOICES.iter().zip(Tune::default().choices()) {
+        assert!(row.values.iter().all(|value| row.allowed.contains(value)), "{}", row.name);
+        assert!(row.values.contains(&choice.value), "{}", row.name);
+    }
+}
