@@ -33,39 +33,16 @@ pub(crate) struct How {
 
 /// A table that cannot be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TuneError {
-    /// A name that no choice has.
-    Name {
-        /// The name.
-        found: String,
-    },
-    /// A value that the choice does not take.
-    Value {
-        /// The choice.
-        name: &'static str,
-        /// The values that it takes.
-        allowed: RangeInclusive<u32>,
-        /// The value.
-        found: u32,
-    },
+pub struct TuneError {
+    /// The names that there are, or a choice and the values that it takes.
+    pub expected: String,
+    /// The name or the value.
+    pub found: String,
 }
 
 impl fmt::Display for TuneError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TuneError::Name { found } => {
-                let known: Vec<&str> = CHOICES.iter().map(|row| row.name).collect();
-                write!(f, "no choice {found:?}; there are {}", known.join(", "))
-            }
-            TuneError::Value { name, allowed, found } => {
-                write!(
-                    f,
-                    "{name}: expected {} to {}, found {found}",
-                    allowed.start(),
-                    allowed.end()
-                )
-            }
-        }
+        write!(f, "expected {}, found {}", self.expected, self.found)
     }
 }
 
@@ -113,10 +90,14 @@ impl Tune {
         let mut tune = Tune::default();
         for (name, found) in table {
             let row = CHOICES.iter().find(|row| row.name == name);
-            let row = row.ok_or_else(|| TuneError::Name { found: name.to_owned() })?;
+            let row = row.ok_or_else(|| {
+                let known: Vec<&str> = CHOICES.iter().map(|row| row.name).collect();
+                TuneError { expected: known.join(", "), found: name.to_owned() }
+            })?;
             if !row.allowed.contains(&found) {
-                let (name, allowed) = (row.name, row.allowed.clone());
-                return Err(TuneError::Value { name, allowed, found });
+                let (from, to) = (row.allowed.start(), row.allowed.end());
+                let expected = format!("{name} from {from} to {to}");
+                return Err(TuneError { expected, found: found.to_string() });
             }
             *(row.field)(&mut tune) = found;
         }

@@ -48,6 +48,8 @@ pub struct Case {
 pub struct CaseBuilder {
     case: Case,
     shape: StepShape,
+    /// Rows of a bucket beyond the live ones.
+    spare: usize,
     seeded: Seeded,
     /// Live rows of the step being built.
     counts: Counts,
@@ -78,6 +80,7 @@ impl CaseBuilder {
         CaseBuilder {
             case,
             shape,
+            spare: 1,
             seeded,
             counts,
             values: vec![],
@@ -92,6 +95,13 @@ impl CaseBuilder {
                 profile: false,
             },
         }
+    }
+
+    /// Steps fill their buckets, as the steps of a single sequence's generation do.
+    pub fn full(mut self) -> CaseBuilder {
+        self.spare = 0;
+        self.restart(self.counts);
+        self
     }
 
     /// The case's random data.
@@ -277,8 +287,8 @@ impl CaseBuilder {
     /// Changes the live rows of a step to which nothing has been added yet.
     pub fn restart(&mut self, counts: Counts) {
         self.counts = counts;
-        self.shape.tokens = counts.tokens + 1;
-        self.shape.outputs = counts.outputs + 1;
+        self.shape.tokens = counts.tokens + self.spare;
+        self.shape.outputs = counts.outputs + self.spare;
         self.size_work();
         self.inputs.tokens = vec![TokenInput::Known(0); counts.tokens];
         self.inputs.positions = vec![0; counts.tokens];

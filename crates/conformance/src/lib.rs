@@ -13,6 +13,7 @@ pub mod ops;
 mod report;
 mod run;
 mod seeded;
+mod time;
 mod tiny;
 
 pub use case::{Case, CaseBuilder, CaseStep};
@@ -21,4 +22,5 @@ pub use models::{TinyRun, run_tiny, tiny_logits};
 pub use report::support;
 pub use run::{MakeDevice, Outcome, Verdict, check, check_all, judge, run};
 pub use seeded::Seeded;
+pub use time::{Timed, time};
 pub use tiny::{blueprint_file, tiny_file};

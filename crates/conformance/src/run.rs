@@ -41,7 +41,7 @@ const GUARD: usize = 32;
 /// Bytes around weights; they read as NaN in every float format.
 const WEIGHT_PAD: usize = 256;
 
-/// Runs a case on a device that has no weights or state yet.
+/// Runs a case on a device, whose splits loaded before are not to be run any more.
 pub fn run(case: &Case, device: &mut dyn Device) -> Result<Outcome, Error> {
     let (region, weights) = place_weights(case);
     device.weights(&[region], &weights)?;
@@ -95,7 +95,7 @@ fn overrun(device: &dyn Device, guard: u32) -> Error {
 }
 
 /// One region with the weights between padding.
-fn place_weights(case: &Case) -> (Region, Vec<PlacedWeight>) {
+pub(crate) fn place_weights(case: &Case) -> (Region, Vec<PlacedWeight>) {
     let mut bytes = vec![0xFF; WEIGHT_PAD];
     let mut placed = Vec::new();
     for (index, (decl, data)) in case.weights.iter().enumerate() {

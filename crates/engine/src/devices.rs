@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use minfer_backend_cpu::{Cpu, CpuOptions};
 #[cfg(feature = "metal")]
-use minfer_backend_metal::{Metal, Staging};
+use minfer_backend_metal::{Metal, Staging, Tune, TuneError};
 use minfer_plan::Device;
 use minfer_reference::{Mode, Reference};
 
@@ -126,9 +126,24 @@ pub fn available(threads: usize) -> Vec<DeviceSummary> {
 /// Opens the devices of a choice: the one that was asked for and, where some layers are to stay
 /// away from an accelerator, the CPU that takes them.
 pub fn open(options: &EngineOptions) -> Result<Vec<Box<dyn Device>>, Error> {
+    let devices = opened(options)?;
+    let name = options.tune.keys().next();
+    let has_choices = devices.iter().any(|device| !device.target().choices().is_empty());
+    if let Some(name) = name.filter(|_| !has_choices) {
+        let device = devices.first().map_or("", |device| &device.target().caps().name);
+        let expected = format!("no choice, as {device} has none");
+        return Err(Error::Options { option: "tune", expected, found: name.clone() });
+    }
+    Ok(devices)
+}
+
+fn opened(options: &EngineOptions) -> Result<Vec<Box<dyn Device>>, Error> {
     match options.device {
         DeviceChoice::Auto => match BUILT.first() {
-            Some(DeviceChoice::Metal) => metal(options).or_else(|_| Ok(vec![cpu(options)?])),
+            Some(DeviceChoice::Metal) => match metal(options) {
+                Err(Error::Plan(_) | Error::Device { .. }) => Ok(vec![cpu(options)?]),
+                opened => opened,
+            },
             _no_accelerator => Ok(vec![cpu(options)?]),
         },
         DeviceChoice::Cpu => Ok(vec![cpu(options)?]),
@@ -157,6 +172,12 @@ fn metal(options: &EngineOptions) -> Result<Vec<Box<dyn Device>>, Error> {
     #[cfg(all(feature = "metal-sim", not(target_vendor = "apple")))]
     simulate(options);
     let mut how = options.metal;
+    let table = options.tune.iter().map(|(name, value)| (name.as_str(), *value));
+    how.tune = Tune::of(table).map_err(|TuneError { expected, found }| Error::Options {
+        option: "tune",
+        expected,
+        found,
+    })?;
     if options.exact {
         how.staging = Staging::Full;
     }

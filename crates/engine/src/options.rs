@@ -1,5 +1,6 @@
 //! What an engine can be told.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -37,6 +38,8 @@ pub struct EngineOptions {
     pub gpu_overcommit: bool,
     /// Whether the simulator of Metal watches every access and barrier of the kernels: slow.
     pub sim_checked: bool,
+    /// Choices between variants of kernels by their names, as the device has them.
+    pub tune: BTreeMap<String, u32>,
     /// Worker threads of the CPU.
     pub threads: usize,
     /// Positions of the longest sequence; `None` for the trained context, 8192 at most.
@@ -78,6 +81,7 @@ impl Default for EngineOptions {
             metal: MetalOptions::default(),
             gpu_overcommit: false,
             sim_checked: false,
+            tune: BTreeMap::new(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             context: None,
             batch: 512,

@@ -1,5 +1,7 @@
 //! From settings to an engine.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +13,7 @@ use minfer_engine::{
 use minfer_gguf::File;
 use minfer_plan::{Caps, DeviceKind};
 
+use super::self_test;
 use crate::clock::SystemClock;
 use crate::failure::usage;
 use crate::flags::settings::{Settings, Source};
@@ -223,11 +226,34 @@ pub fn options(settings: &Settings) -> Result<EngineOptions> {
         prefix_cache: settings.on(&table::PREFIX_CACHE),
         mmap: settings.on(&table::MMAP),
         mlock: settings.on(&table::MLOCK),
+        tune: tune(settings)?,
         tokenizer_pre: settings.text(&table::TOKENIZER_PRE).map(str::to_owned),
         clock: Arc::new(SystemClock),
         profile: settings.on(&table::PROFILE),
         ..EngineOptions::default()
     })
+}
+
+/// The options of a device alone.
+///
+/// # Errors
+/// A value that cannot be.
+pub fn device_options(settings: &Settings) -> Result<EngineOptions> {
+    Ok(EngineOptions {
+        device: device(settings)?,
+        threads: threads(settings),
+        tune: tune(settings)?,
+        mmap: settings.on(&table::MMAP),
+        clock: Arc::new(SystemClock),
+        ..EngineOptions::default()
+    })
+}
+
+/// The choices between kernels that a file of `self-test` has.
+fn tune(settings: &Settings) -> Result<BTreeMap<String, u32>> {
+    let Some(path) = settings.path(&table::TUNE) else { return Ok(BTreeMap::new()) };
+    let text = fs::read_to_string(&path).with_context(|| format!("--tune {}", path.display()))?;
+    self_test::tune_of(&text).map_err(|why| usage(format!("--tune {}: {why}", path.display())))
 }
 
 /// Threads that the settings ask for.

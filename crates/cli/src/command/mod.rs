@@ -22,6 +22,7 @@ mod rm;
 mod run;
 mod sampling;
 mod score;
+mod self_test;
 mod suggest;
 mod synth;
 mod table;

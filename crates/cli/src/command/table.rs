@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::{
     bench, chat, completions, config, devices, docs, explain, inspect, list, perplexity, pull, rm,
-    run, score, synth, tokenize, version,
+    run, score, self_test, synth, tokenize, trace, version,
 };
 use crate::flags::Verb;
 use crate::flags::settings::Settings;
@@ -145,6 +145,26 @@ pub static COMMANDS: &[CommandRow] = &[
         &[MODEL],
         "Show which kernel runs each op, where, and why",
         "",
+    ),
+    row(
+        (Verb::SelfTest, "self-test", self_test::run),
+        &[],
+        "Test a device, measure it, and write what was found into one file",
+        "Makes every kernel, runs the cases of every op against the reference, compares a short \
+         generation with the processor's (of small models, and of -m where it is given), times \
+         kernels and their variants. The file is what to send with a report about a machine, and \
+         what --tune reads. A wrong result ends with status 1.",
+    ),
+    row(
+        (Verb::Trace, "trace", trace::diff::run),
+        &[
+            required("ACTION", "What to do with them").of(&["diff"]),
+            required("A", "A folder that --trace wrote"),
+            required("B", "One of the same text, on another device"),
+        ],
+        "Name the first node where two traces part",
+        "Values are matched by the names of their nodes; devices fuse differently, so each trace \
+         may have some that the other lacks. Traces that part end with status 1.",
     ),
     row((Verb::Devices, "devices", devices::run), &[], "Show the devices of this machine", ""),
     row((Verb::Config, "config", config::run), &[], "Show every setting and its source", ""),

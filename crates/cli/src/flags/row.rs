@@ -95,6 +95,10 @@ pub enum Verb {
     Bench,
     /// Which kernel runs what, and why.
     Explain,
+    /// Whether a device computes what it should.
+    SelfTest,
+    /// Where two traces part.
+    Trace,
     /// Devices of this machine.
     Devices,
     /// Fetch a model.

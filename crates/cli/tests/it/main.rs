@@ -8,6 +8,7 @@ mod fetch;
 mod files;
 mod measure;
 mod mistakes;
+mod self_test;
 mod server;
 mod shell;
 #[cfg(unix)]

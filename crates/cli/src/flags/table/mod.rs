@@ -46,6 +46,7 @@ const OPEN: &[Verb] = &[
     Verb::Inspect,
     Verb::Bench,
     Verb::Explain,
+    Verb::SelfTest,
 ];
 /// Commands that may look for models.
 const FIND: &[Verb] = &[
@@ -57,6 +58,7 @@ const FIND: &[Verb] = &[
     Verb::Inspect,
     Verb::Bench,
     Verb::Explain,
+    Verb::SelfTest,
     Verb::Pull,
     Verb::List,
     Verb::Rm,
@@ -73,6 +75,8 @@ const ALL: &[Verb] = &[
     Verb::Inspect,
     Verb::Bench,
     Verb::Explain,
+    Verb::SelfTest,
+    Verb::Trace,
     Verb::Devices,
     Verb::Pull,
     Verb::List,

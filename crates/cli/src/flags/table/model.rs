@@ -35,7 +35,7 @@ flags! { MODEL_ROWS:
     MLOCK = Flag::new("mlock", (MODEL_THEME, OPEN), Kind::Switch("no-mlock"), "false",
         "Keep the file's pages in memory").llama_env("LLAMA_ARG_MLOCK");
 
-    DEVICE_NAME = Flag::new("device", DEVICE,
+    DEVICE_NAME = Flag::new("device", (Theme::Device, TESTED),
         Kind::Choice(&["auto", "cpu", "reference", "reference-f64", "metal", "metal-sim", "cuda"]),
         "auto", "Where the model runs; auto is metal on a Mac, else cpu")
         .dashed(&["dev"]).llama_env("LLAMA_ARG_DEVICE")
@@ -66,6 +66,8 @@ flags! { MODEL_ROWS:
     THREADS = Flag::new("threads", (Theme::Device, THREADED), Kind::Integer(0, 1024), "0",
         "Threads of the CPU; 0 for one per processor")
         .short('t').llama_env("LLAMA_ARG_THREADS");
+    TUNE = Flag::new("tune", (Theme::Device, TESTED), Kind::Path("FILE"), "",
+        "Take the device's choices between kernels from a file that self-test wrote");
     CACHE_TYPE_K = Flag::new("cache-type-k", DEVICE, Kind::Choice(KV), "f16",
         "Type of cached keys").dashed(&["ctk"]).llama_env("LLAMA_ARG_CACHE_TYPE_K");
     CACHE_TYPE_V = Flag::new("cache-type-v", DEVICE, Kind::Choice(KV), "f16",
@@ -95,6 +97,16 @@ flags! { MODEL_ROWS:
         "Configuration file; else ~/.config/minfer/config.toml");
 }
 
+const TESTED: &[Verb] = &[
+    Verb::Run,
+    Verb::Chat,
+    Verb::Score,
+    Verb::Perplexity,
+    Verb::Inspect,
+    Verb::Bench,
+    Verb::Explain,
+    Verb::SelfTest,
+];
 const THREADED: &[Verb] = &[
     Verb::Run,
     Verb::Chat,
@@ -103,6 +115,7 @@ const THREADED: &[Verb] = &[
     Verb::Inspect,
     Verb::Bench,
     Verb::Explain,
+    Verb::SelfTest,
     Verb::Devices,
     Verb::Synth,
 ];

@@ -38,6 +38,7 @@ const WITH_JSON: &[Verb] = &[
     Verb::Tokenize,
     Verb::Inspect,
     Verb::Explain,
+    Verb::Trace,
     Verb::Devices,
     Verb::List,
     Verb::Config,

@@ -5,6 +5,7 @@ use crate::flags::{Flag, Kind, Theme, Verb};
 
 const BENCH: (Theme, &[Verb]) = (Theme::Task, &[Verb::Bench]);
 const INSPECT: (Theme, &[Verb]) = (Theme::Task, &[Verb::Inspect]);
+const SELF_TEST: (Theme, &[Verb]) = (Theme::Task, &[Verb::SelfTest]);
 const PERPLEXITY: (Theme, &[Verb]) = (Theme::Task, &[Verb::Perplexity]);
 const SYNTH: (Theme, &[Verb]) = (Theme::Task, &[Verb::Synth]);
 const TEXT: (Theme, &[Verb]) = (Theme::Task, &[Verb::Tokenize, Verb::Score]);
@@ -46,6 +47,18 @@ flags! { TASK_ROWS:
         "Measurements of each test, after one warm-up").short('r');
     OUTPUT_FORMAT = Flag::new("output", BENCH, Kind::Choice(&["md", "csv", "json", "jsonl"]), "md",
         "Form of the table").short('o');
+
+    REPORT = Flag::new("report", SELF_TEST, Kind::Path("FILE"), "minfer-self-test.json",
+        "Where the results go");
+    PARTS = Flag::new("parts", SELF_TEST, Kind::Text("LIST"), "all",
+        "Parts to run, parted by commas: kernels, cases, models, speed, variants");
+    FILTER = Flag::new("filter", SELF_TEST, Kind::Text("TEXT"), "",
+        "Only cases that have this in their name");
+    EVERY = Flag::new("every", SELF_TEST, Kind::Integer(1, 1 << 20), "1",
+        "Only every so many cases");
+    TOLERANCE = Flag::new("tolerance", (Theme::Task, &[Verb::Trace]), Kind::Number(0.0, 1e30),
+        "0.001", "How far values may differ, as a share of a node's largest value")
+        .more("Devices that quantize activations differ by some 0.01; --exact keeps them from it.");
 
     MEASURE = Flag::new("measure", (Theme::Task, &[Verb::Devices]),
         Kind::Switch("no-measure"), "false",

@@ -1,0 +1,14 @@
+use std::collections::BTreeMap;
+
+use super::tune_of;
+
+#[test]
+fn the_table_is_read_from_a_report() {
+    let text = r#"{"device": "x", "tune": {"matmul.few_rows": 4}}"#;
+    assert_eq!(tune_of(text).unwrap(), BTreeMap::from([("matmul.few_rows".to_owned(), 4)]));
+    let refused = |text: &str| tune_of(text).unwrap_err();
+    assert!(refused("{").contains("EOF"));
+    assert!(refused("[1]").contains("expected an object \"tune\""));
+    let error = refused(r#"{"tune": {"matmul.few_rows": -1}}"#);
+    assert_eq!(error, "matmul.few_rows: expected a number, found -1");
+}
