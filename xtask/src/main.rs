@@ -5,10 +5,12 @@
 //! product may need it at run time.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command's output is its result")]
 
+mod apt;
 mod clang;
 mod docs;
 mod fixtures;
 mod golden;
+mod mac;
 mod models;
 mod peer;
 mod process;
@@ -62,6 +64,12 @@ const COMMANDS: &[Command] = &[
         options: "",
         about: "install the compiler that the simulator of Metal needs",
         run: clang::run,
+    },
+    Command {
+        name: "mac",
+        options: "",
+        about: "compile and link the command for macOS, on Linux; list the system's symbols",
+        run: mac::run,
     },
     Command {
         name: "golden",

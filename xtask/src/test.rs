@@ -4,7 +4,7 @@
 //! all test programs.
 
 use crate::process::{self, cargo, command, output};
-use crate::{clang, docs, fixtures, models, sim, tidy};
+use crate::{clang, docs, fixtures, mac, models, sim, tidy};
 use anyhow::{Context as _, Result, bail, ensure};
 use std::io::{BufRead as _, BufReader};
 use std::process::Command;
@@ -37,32 +37,59 @@ struct Tally {
     programs: Vec<(f64, String)>,
 }
 
+/// Where a part runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum On {
+    /// On every machine.
+    All,
+    /// Where Metal is simulated.
+    Simulator,
+    /// On a Mac, which has Metal itself.
+    Mac,
+}
+
+impl On {
+    fn is_here(self) -> bool {
+        match self {
+            On::All => true,
+            On::Simulator => !cfg!(target_os = "macos"),
+            On::Mac => cfg!(target_os = "macos"),
+        }
+    }
+}
+
 struct Part {
     name: &'static str,
     group: Group,
+    on: On,
     /// Whether `--quick` runs it too.
     quick: bool,
     run: fn(&mut Tally) -> Result<()>,
 }
 
+const fn cpu(name: &'static str, quick: bool, run: fn(&mut Tally) -> Result<()>) -> Part {
+    Part { name, group: CPU, on: On::All, quick, run }
+}
+
+const fn metal(name: &'static str, on: On, run: fn(&mut Tally) -> Result<()>) -> Part {
+    Part { name, group: METAL, on, quick: false, run }
+}
+
 const PARTS: &[Part] = &[
-    Part { name: "tools", group: CPU, quick: true, run: |_| tools() },
-    Part { name: "models", group: CPU, quick: true, run: |_| models::run(&[]) },
-    Part { name: "fixtures", group: CPU, quick: false, run: |_| fixtures::run(&[]) },
-    Part { name: "fmt", group: CPU, quick: true, run: |_| fmt() },
-    Part { name: "tidy", group: CPU, quick: true, run: |_| tidy::run(&[]) },
-    Part { name: "clippy", group: CPU, quick: false, run: |_| clippy() },
-    Part { name: "build", group: CPU, quick: true, run: |_| build() },
-    Part { name: "docs", group: CPU, quick: false, run: |_| docs::run(&["--check".to_owned()]) },
-    Part { name: "tests", group: CPU, quick: true, run: cpu_tests },
-    Part { name: "clang", group: METAL, quick: false, run: |_| clang::run(&[]) },
-    Part { name: "metal tests", group: METAL, quick: false, run: metal_tests },
-    Part {
-        name: "sim tests",
-        group: METAL,
-        quick: false,
-        run: |tally| run_tests(tally, sim::tests()?),
-    },
+    cpu("tools", true, |_| tools()),
+    cpu("models", true, |_| models::run(&[])),
+    cpu("fixtures", false, |_| fixtures::run(&[])),
+    cpu("fmt", true, |_| fmt()),
+    cpu("tidy", true, |_| tidy::run(&[])),
+    cpu("clippy", false, |_| clippy()),
+    cpu("build", true, |_| build()),
+    cpu("docs", false, |_| docs::run(&["--check".to_owned()])),
+    cpu("tests", true, cpu_tests),
+    metal("clang", On::Simulator, |_| clang::run(&[])),
+    metal("macos", On::Simulator, |_| mac::test()),
+    metal("metal tests", On::Simulator, metal_tests),
+    metal("sim tests", On::Simulator, |tally| run_tests(tally, sim::tests()?)),
+    metal("self-test", On::Mac, |_| self_test()),
 ];
 
 /// The entry point.
@@ -74,7 +101,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let mut tally = Tally::default();
     let mut times = Vec::new();
     let mut failure = None;
-    for part in PARTS.iter().filter(|part| part.quick || !quick) {
+    for part in PARTS.iter().filter(|part| part.on.is_here() && (part.quick || !quick)) {
         println!("== {}", part.name);
         let begin = Instant::now();
         let result = (part.run)(&mut tally);
@@ -146,6 +173,20 @@ fn clippy() -> Result<()> {
 /// Builds what the tests run, so that its time is not theirs.
 fn build() -> Result<()> {
     process::run(cargo().args(process::BUILD_ALL))
+}
+
+/// What the device is and how fast, in the build folder.
+const SELF_TEST: &str = "minfer-self-test.json";
+
+/// The device itself, on a machine that must have one. Its report tells what the machine is.
+fn self_test() -> Result<()> {
+    let report = process::build_folder()?.join(SELF_TEST);
+    process::run(
+        cargo()
+            .args(["run", "--package", "minfer", "--locked", "--quiet", "--"])
+            .args(["self-test", "--device", "metal", "--report"])
+            .arg(report),
+    )
 }
 
 /// All tests but Metal's.

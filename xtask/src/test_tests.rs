@@ -38,3 +38,23 @@ fn the_quick_run_still_tests() {
     let quick: Vec<&str> = PARTS.iter().filter(|part| part.quick).map(|part| part.name).collect();
     assert!(quick.contains(&"tests") && !quick.contains(&"clippy"), "{quick:?}");
 }
+
+#[test]
+fn a_mac_tests_its_device_and_other_machines_the_simulator() {
+    let on = |on: On| PARTS.iter().filter(move |part| part.on == on).map(|part| part.name);
+    assert_eq!(on(On::Mac).collect::<Vec<_>>(), ["self-test"]);
+    assert!(on(On::Simulator).any(|name| name == "macos"));
+    assert!(On::Mac.is_here() != On::Simulator.is_here() && On::All.is_here());
+}
+
+#[test]
+fn the_workflow_runs_what_is_there() {
+    let text = include_str!("../../.github/workflows/ci.yml");
+    let lines = text.lines().map(|line| line.trim().trim_start_matches("- "));
+    let runs: Vec<&str> = lines.filter_map(|line| line.strip_prefix("run: ")).collect();
+    let target = format!("rustup target add {}", mac::TARGET);
+    assert_eq!(runs, [target.as_str(), "bash .ci/run"]);
+    assert!(include_str!("../../.ci/run").contains("cargo xtask test"));
+    assert!(text.contains(&format!("path: target/{SELF_TEST}")), "{SELF_TEST}");
+    assert!(text.contains("macos-15"));
+}

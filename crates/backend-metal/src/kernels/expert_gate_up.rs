@@ -14,7 +14,11 @@ use crate::tune::How;
 /// Why its parts are launched instead.
 const TILES: &str = "more than 8 tokens share the tiles of their experts, a product at a time";
 
-pub(super) fn lower(op: &ExpertGateUp, io: &Io<'_>, how: How) -> Result<Vec<Dispatch>, Unsupported> {
+pub(super) fn lower(
+    op: &ExpertGateUp,
+    io: &Io<'_>,
+    how: How,
+) -> Result<Vec<Dispatch>, Unsupported> {
     let [gate, up] = [op.gate, op.up].map(|weight| io.tables.weight(weight));
     if few_shape(io.inputs[1].rows.capacity(&io.tables.shape), how).is_none() {
         return Err(Unsupported::because(TILES));
