@@ -29,7 +29,7 @@ pub(crate) fn name(key: KvType, value: KvType, columns: usize) -> String {
 }
 
 /// Parts of 64 columns that a head has in the matrix kernel.
-pub(crate) const PARTS: [usize; 3] = [1, 2, 4];
+pub(crate) const PARTS: [usize; 4] = [1, 2, 3, 4];
 
 pub(crate) fn prefill_name(half: bool, parts: usize) -> String {
     format!("attention_prefill_{}_{}", if half { "half" } else { "float" }, 64 * parts)
