@@ -97,6 +97,7 @@ impl Engine {
             Ok(())
         });
         self.scheduler.groups_mut().release(&mut tables);
+        self.rest_if_idle();
         result.or_else(|error| self.give_up(error))
     }
 }

@@ -58,6 +58,7 @@ impl Engine {
             start = end;
         }
         self.scheduler.groups_mut().release(&mut tables);
+        self.rest_if_idle();
         result.or_else(|error| self.give_up(error))
     }
 

@@ -35,10 +35,15 @@ impl Engine {
             let ahead = self.begin_ahead(&flight);
             self.settle_before(flight, ahead)?;
         }
+        self.rest_if_idle();
+        Ok(std::mem::take(&mut self.pending))
+    }
+
+    /// Tells the devices when no request is left.
+    pub(crate) fn rest_if_idle(&mut self) {
         if self.live.is_empty() {
             self.devices.iter_mut().for_each(|device| device.rest());
         }
-        Ok(std::mem::take(&mut self.pending))
     }
 
     fn begin_next(&mut self) -> Result<Option<Flight>, Error> {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Config, Refusal, Schedule, Scheduler, SequenceId};
+use super::{Config, Refusal, Schedule, ScheduledRows, Scheduler, SequenceId};
 use crate::kv::{GroupConfig, Tables};
 
 const PAGE: usize = 32;
@@ -61,6 +61,52 @@ fn prompts_that_can_never_run_are_refused_with_the_numbers() {
 fn a_context_is_no_longer_than_a_pool() {
     assert_eq!(Scheduler::new(config(3)).context(), 96);
     assert_eq!(Scheduler::new(config(9)).context(), 128);
+}
+
+#[test]
+fn the_step_ahead_has_a_row_for_each_sequence_that_goes_on() {
+    let mut scheduler = Scheduler::new(config(16));
+    let (a, b) = (scheduler.submit(vec![1; 5]).unwrap(), scheduler.submit(vec![2; 6]).unwrap());
+    let first = scheduler.schedule();
+    assert_eq!(first.rows.len(), 2);
+    assert_eq!(scheduler.ahead(&first.rows, |_| false), None);
+    let alone = scheduler.ahead(&first.rows, |id| id == b).unwrap();
+    assert_eq!(alone.rows, [ScheduledRows { sequence: b, start: 6, count: 1, last: true }]);
+    let newcomer = scheduler.submit(vec![3; 4]).unwrap();
+    assert_eq!(scheduler.ahead(&first.rows, |_| true), None, "another one is to be let in");
+    scheduler.finish(newcomer);
+    let ahead = scheduler.ahead(&first.rows, |_| true).unwrap();
+    assert_eq!(scheduler.ahead(&first.rows[1..], |_| true), None, "not all are on their way");
+    scheduler.complete(&first);
+    assert!(scheduler.append(a, 9) && scheduler.append(b, 9));
+    assert_eq!(scheduler.schedule(), ahead, "it is what comes without haste");
+}
+
+#[test]
+fn there_is_no_step_ahead_of_a_part_of_a_prompt_nor_without_pages_or_positions() {
+    let ahead = |scheduler: &mut Scheduler| {
+        let schedule = scheduler.schedule();
+        let ahead = scheduler.ahead(&schedule.rows, |_| true);
+        scheduler.complete(&schedule);
+        ahead.map(|schedule| schedule.rows.len())
+    };
+    let mut scheduler = Scheduler::new(config(16));
+    scheduler.submit(vec![1; 20]).unwrap();
+    assert_eq!([ahead(&mut scheduler), ahead(&mut scheduler)], [None, Some(1)]);
+    let whole = Config { batch: 128, chunk: 128, ..config(1) };
+    let mut scheduler = Scheduler::new(Config { context: 64, ..whole.clone() });
+    assert_eq!(scheduler.context(), 32);
+    scheduler.submit(vec![1; 32]).unwrap();
+    assert_eq!(ahead(&mut scheduler), None, "the context ends");
+    let mut two = Scheduler::new(Config { context: 64, groups: config(3).groups, ..whole });
+    for token in [1, 2] {
+        two.submit(vec![token; 31]).unwrap();
+    }
+    assert_eq!(ahead(&mut two), Some(2));
+    for id in two.running().collect::<Vec<_>>() {
+        assert!(two.append(id, 7));
+    }
+    assert_eq!(ahead(&mut two), None, "pages run out");
 }
 
 #[test]

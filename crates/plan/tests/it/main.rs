@@ -12,6 +12,7 @@ mod placement;
 mod runner;
 mod simulate;
 mod stages;
+mod steps;
 mod target;
 mod work;
 mod world;
