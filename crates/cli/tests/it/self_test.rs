@@ -37,6 +37,9 @@ fn a_table_of_choices_that_cannot_be_read_is_refused() {
     let with = |file: &'static str| ["self-test", "--parts", "kernels", "--tune", file];
     shell.bad(&with("list.json"), 2, &["--tune list.json", "expected an object \"tune\""]);
     shell.bad(&with("none.json"), 1, &["--tune none.json"]);
+    shell.write("table.json", r#"{"tune": {"matmul.few_rows": 4}}"#);
+    let on_cpu = [&with("table.json")[..], &["--device", "cpu"]].concat();
+    shell.bad(&on_cpu, 1, &["tune: expected no choice", "found matmul.few_rows"]);
 }
 
 #[test]
