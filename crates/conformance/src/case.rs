@@ -191,6 +191,11 @@ impl CaseBuilder {
         self.input(Input::OutputRows)
     }
 
+    /// Gives the steps page tables for so many sequences, if they have fewer.
+    pub fn page_tables(&mut self, sequences: usize) {
+        self.shape.sequences = self.shape.sequences.max(sequences);
+    }
+
     /// A cache for one layer, deep enough for `positions` in each of the shape's sequences.
     pub fn cache(
         &mut self,

@@ -15,12 +15,14 @@ mod run;
 mod seeded;
 mod time;
 mod tiny;
+mod variants;
 
 pub use case::{Case, CaseBuilder, CaseStep};
 pub use compare::{Difference, Tolerance, compare};
-pub use models::{TinyRun, run_tiny, tiny_logits};
+pub use models::{TinyModel, TinyRows, TinyRun, run_tiny, tiny_logits};
 pub use report::support;
 pub use run::{MakeDevice, Outcome, Verdict, check, check_all, judge, run};
 pub use seeded::Seeded;
 pub use time::{Timed, time};
 pub use tiny::{blueprint_file, tiny_file};
+pub use variants::{cached, in_bucket, size, tight};

@@ -1,14 +1,17 @@
-//! Tiny models, whole, on any device: one sequence, cut into chunks at will.
+//! Tiny models, whole, on any device: one sequence, cut into chunks at will, or several in a step.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use minfer_gguf::File;
-use minfer_graph::{KvTypes, PAGE_POSITIONS, StateDecl, StateId, StepShape, Want, WeightId};
+use minfer_graph::{
+    KvTypes, PAGE_POSITIONS, StateDecl, StateId, StepShape, ValueId, Want, WeightId,
+};
 use minfer_models::Model;
 use minfer_plan::{
-    Bounds, Device, GroupInputs, Inputs, Limit, Options, PlacedState, PlacedWeight, Placement,
-    Planned, Region, Runner, SequenceRows, StateHandle, TargetId, TokenInput, attention_work, plan,
-    work_capacity,
+    Bounds, Buckets, Device, GroupInputs, Inputs, Limit, Options, PlacedState, PlacedWeight,
+    Placement, Planned, Program, Region, Runner, SequenceRows, StateHandle, StepOutputs, TargetId,
+    TokenInput, attention_work, plan, work_capacity,
 };
 
 /// How a tiny model is run.
@@ -35,19 +38,7 @@ pub fn run_tiny(
     tokens: &[u32],
     run: &TinyRun,
 ) -> Result<Vec<f32>> {
-    let model = minfer_models::open(file).map_err(|e| e.to_string())?;
-    let mut loaded = Loaded::new(&model, file, devices, tokens.len(), run)?;
-    let mut logits = Vec::with_capacity(tokens.len() * model.config().vocabulary);
-    let mut position = 0;
-    let mut chunks = run.chunks.iter().copied();
-    let mut size = chunks.next().unwrap_or(tokens.len());
-    while position < tokens.len() {
-        let rows = size.clamp(1, tokens.len() - position);
-        logits.extend(loaded.step(&tokens[position..position + rows], position, run)?);
-        position += rows;
-        size = chunks.next().unwrap_or(size);
-    }
-    Ok(logits)
+    TinyModel::new(file, devices, [1, tokens.len()], run)?.prompt(tokens, &run.chunks)
 }
 
 /// [`run_tiny`] on one device in default mode with f32 caches.
@@ -63,23 +54,52 @@ pub fn tiny_logits(file: &File, device: Box<dyn Device>, tokens: &[u32]) -> Resu
     run_tiny(file, vec![device], tokens, &run)
 }
 
-struct Loaded<'m> {
-    model: &'m Model,
+/// What a sequence brings to a step.
+#[derive(Clone, Copy, Debug)]
+pub struct TinyRows<'a> {
+    /// Index of the sequence.
+    pub sequence: usize,
+    /// Position of its first token.
+    pub position: usize,
+    /// Its tokens.
+    pub tokens: &'a [u32],
+    /// How many of the last of them are followed by logits.
+    pub outputs: usize,
+}
+
+/// The rows that steps are planned for.
+enum RowsOfSteps {
+    /// As many as each brings.
+    Exact,
+    /// Always so many.
+    Fixed(usize),
+    /// An engine's.
+    Buckets(Buckets),
+}
+
+/// A model with its state on devices, for any number of steps.
+pub struct TinyModel {
+    model: Model,
     devices: Vec<Box<dyn Device>>,
     states: Vec<StateHandle>,
     placement: Placement,
     declared: Arc<[StateDecl]>,
-    pages: usize,
+    run: TinyRun,
+    /// Pages of each sequence, in every group alike.
+    tables: Vec<Vec<i32>>,
+    rows: RowsOfSteps,
+    runners: HashMap<StepShape, Runner>,
 }
 
-impl<'m> Loaded<'m> {
-    fn new(
-        model: &'m Model,
+impl TinyModel {
+    /// Room for so many sequences of so many positions each, their pages scattered over the pool.
+    pub fn new(
         file: &File,
         mut devices: Vec<Box<dyn Device>>,
-        positions: usize,
+        [sequences, positions]: [usize; 2],
         run: &TinyRun,
-    ) -> Result<Loaded<'m>> {
+    ) -> Result<TinyModel> {
+        let model = minfer_models::open(file).map_err(|e| e.to_string())?;
         let pages = positions.div_ceil(PAGE_POSITIONS) + 1;
         let (first, last) = (run.layers.first(), run.layers.last());
         let placement = Placement {
@@ -89,14 +109,16 @@ impl<'m> Loaded<'m> {
         };
         let regions: Vec<Region> = file.parts().iter().map(|p| Region(p.clone())).collect();
         let declared = model.states(run.kv).map_err(|e| e.to_string())?;
-        let graph = model.graph(&shape(1, pages, run.kv)).map_err(|e| e.to_string())?;
+        let any = shape([1, 1], [sequences, pages], run.kv);
+        let graph = model.graph(&any).map_err(|e| e.to_string())?;
         let mut states = Vec::new();
         for target in 0..devices.len() {
             let id = TargetId(target as u32);
             let ids = placement.weights(&graph, devices.len(), id).map_err(|e| e.to_string())?;
-            let weights: Vec<PlacedWeight> = ids.iter().map(|&id| placed(model, id)).collect();
+            let weights: Vec<PlacedWeight> = ids.iter().map(|&id| placed(&model, id)).collect();
             let device = &mut devices[target];
             device.weights(&regions, &weights).map_err(|e| e.to_string())?;
+            let pages = sequences * pages;
             let placed: Vec<PlacedState> = placement
                 .states(&declared, id)
                 .into_iter()
@@ -104,35 +126,135 @@ impl<'m> Loaded<'m> {
                 .collect();
             states.push(device.state(&placed).map_err(|e| e.to_string())?);
         }
-        Ok(Loaded { model, devices, states, placement, declared, pages })
+        let page = |sequence: usize| move |page: usize| (page * sequences + sequence) as i32;
+        let tables = (0..sequences).map(|s| (0..pages).map(page(s)).collect()).collect();
+        let (run, runners) = (run.clone(), HashMap::new());
+        Ok(TinyModel {
+            model,
+            devices,
+            states,
+            placement,
+            declared,
+            run,
+            tables,
+            rows: RowsOfSteps::Exact,
+            runners,
+        })
     }
 
-    fn step(&mut self, tokens: &[u32], position: usize, run: &TinyRun) -> Result<Vec<f32>> {
-        let shape = shape(tokens.len(), self.pages, run.kv);
-        let graph = self.model.graph(&shape).map_err(|e| e.to_string())?;
-        let planned: Vec<Planned<'_>> =
-            self.devices.iter().map(|d| Planned { target: d.target(), layouts: &[] }).collect();
-        let program =
-            plan(&graph, &planned, &self.placement, &run.options).map_err(|e| e.to_string())?;
-        let inputs = self.inputs(tokens, position, &shape);
+    /// Plans steps for the buckets of an engine, instead of for exactly what each brings.
+    pub fn in_buckets(self, buckets: Buckets) -> TinyModel {
+        TinyModel { rows: RowsOfSteps::Buckets(buckets), ..self }
+    }
+
+    /// Plans every step for so many rows.
+    pub fn in_buckets_of(self, rows: usize) -> TinyModel {
+        TinyModel { rows: RowsOfSteps::Fixed(rows), ..self }
+    }
+
+    /// Pages of a sequence, to be shared with others or exchanged.
+    pub fn pages(&mut self, sequence: usize) -> &mut [i32] {
+        &mut self.tables[sequence]
+    }
+
+    /// Copies a page in every group of every device.
+    pub fn copy_page(&mut self, from: i32, to: i32) -> Result<()> {
+        let groups = self.windows().len();
+        for (device, state) in self.devices.iter_mut().zip(&self.states) {
+            for group in 0..groups {
+                let copied = device.copy_page(*state, group, from as u32, to as u32);
+                copied.map_err(|e| e.to_string())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The first sequence anew, in steps of these sizes, the last of which repeats; logits after
+    /// each token.
+    pub fn prompt(&mut self, tokens: &[u32], chunks: &[usize]) -> Result<Vec<f32>> {
+        let mut logits = Vec::with_capacity(tokens.len() * self.model.config().vocabulary);
+        let mut position = 0;
+        let mut chunks = chunks.iter().copied();
+        let mut size = chunks.next().unwrap_or(tokens.len());
+        while position < tokens.len() {
+            let rows = size.clamp(1, tokens.len() - position);
+            let tokens = &tokens[position..position + rows];
+            let rows = TinyRows { sequence: 0, position, tokens, outputs: tokens.len() };
+            logits.extend(self.step(&[rows])?);
+            position += tokens.len();
+            size = chunks.next().unwrap_or(size);
+        }
+        Ok(logits)
+    }
+
+    /// One step; gives the rows of logits that were asked for, in the order of `rows`.
+    pub fn step(&mut self, rows: &[TinyRows<'_>]) -> Result<Vec<f32>> {
+        self.outputs(rows, |_, outputs| Ok(outputs.logits().map_err(|e| e.to_string())?.to_vec()))
+    }
+
+    /// One step; gives every value that it computed, by the name of its node. The planner has to be
+    /// told to keep them all.
+    pub fn values(&mut self, rows: &[TinyRows<'_>]) -> Result<Vec<(String, Vec<u8>)>> {
+        self.outputs(rows, |program, outputs| {
+            let nodes = program.graph.nodes.iter();
+            let values =
+                nodes.flat_map(|node| node.outputs.iter().map(|value| (&node.name, *value)));
+            let read = |(name, value): (&String, ValueId)| match outputs.value(value) {
+                Ok(bytes) => Ok((name.clone(), bytes.to_vec())),
+                Err(error) => Err(error.to_string()),
+            };
+            values.map(read).collect()
+        })
+    }
+
+    /// Runs a step and reads what it left.
+    fn outputs<T>(
+        &mut self,
+        rows: &[TinyRows<'_>],
+        read: impl FnOnce(&Program, &StepOutputs<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let tokens = rows.iter().map(|rows| rows.tokens.len()).sum();
+        let outputs = rows.iter().map(|rows| rows.outputs).sum();
+        let bucket = match &self.rows {
+            RowsOfSteps::Exact => [tokens, outputs],
+            RowsOfSteps::Fixed(rows) => [*rows, *rows],
+            RowsOfSteps::Buckets(buckets) => {
+                let bucket = buckets.choose(tokens, outputs).ok_or("no bucket is large enough")?;
+                [bucket.tokens, bucket.outputs]
+            }
+        };
+        let pages = self.tables.first().map_or(0, Vec::len);
+        let shape = shape(bucket, [self.tables.len(), pages], self.run.kv);
+        let inputs = self.inputs(rows, &shape);
         let bounds = Bounds {
             vocabulary: self.model.config().vocabulary,
-            context: self.pages * PAGE_POSITIONS,
-            pool_pages: vec![self.pages; inputs.groups.len()],
+            context: pages * PAGE_POSITIONS,
+            pool_pages: vec![self.tables.len() * pages; inputs.groups.len()],
         };
         inputs.check(&shape, &bounds).map_err(|e| e.to_string())?;
-        let runner = Runner::load(&mut self.devices, Arc::new(program), &self.states)
-            .map_err(|e| e.to_string())?;
-        let ticket =
-            runner.submit(&mut self.devices, Arc::new(inputs)).map_err(|e| e.to_string())?;
-        let outputs =
-            runner.wait(&mut self.devices, ticket, &Limit::NONE).map_err(|e| e.to_string())?;
-        Ok(outputs.logits().map_err(|e| e.to_string())?.to_vec())
+        if !self.runners.contains_key(&shape) {
+            let runner = self.load(&shape)?;
+            self.runners.insert(shape, runner);
+        }
+        let runner = &self.runners[&shape];
+        let ticket = runner.submit(&mut self.devices, Arc::new(inputs));
+        let ticket = ticket.map_err(|e| e.to_string())?;
+        let outputs = runner.wait(&mut self.devices, ticket, &Limit::NONE);
+        let outputs = outputs.map_err(|e| e.to_string())?;
+        read(runner.program(), &outputs)
     }
 
-    fn inputs(&self, tokens: &[u32], position: usize, shape: &StepShape) -> Inputs {
-        let positions: Vec<i32> = (position..position + tokens.len()).map(|p| p as i32).collect();
-        let rows = [SequenceRows { row: 0, rows: tokens.len(), sequence: 0, position }];
+    fn load(&mut self, shape: &StepShape) -> Result<Runner> {
+        let graph = self.model.graph(shape).map_err(|e| e.to_string())?;
+        let planned: Vec<Planned<'_>> =
+            self.devices.iter().map(|d| Planned { target: d.target(), layouts: &[] }).collect();
+        let program = plan(&graph, &planned, &self.placement, &self.run.options);
+        let program = Arc::new(program.map_err(|e| e.to_string())?);
+        Runner::load(&mut self.devices, program, &self.states).map_err(|e| e.to_string())
+    }
+
+    /// Windows of the groups.
+    fn windows(&self) -> Vec<Option<usize>> {
         let mut windows: Vec<Option<usize>> = Vec::new();
         for state in self.declared.iter() {
             if let StateDecl::Paged { group, window, .. } = state
@@ -141,33 +263,39 @@ impl<'m> Loaded<'m> {
                 windows.push(*window);
             }
         }
-        let groups = windows.into_iter().map(|window| GroupInputs {
-            slots: positions.clone(),
-            pages: (0..self.pages as i32).collect(),
-            work: attention_work(&rows, window, shape),
-        });
-        Inputs {
-            tokens: tokens.iter().map(|&id| TokenInput::Known(id)).collect(),
-            positions: positions.clone(),
-            output_rows: (0..tokens.len() as i32).collect(),
-            groups: groups.collect(),
-            profile: false,
+        windows
+    }
+
+    fn inputs(&self, rows: &[TinyRows<'_>], shape: &StepShape) -> Inputs {
+        let mut inputs = Inputs::default();
+        let (mut sequences, mut slots) = (Vec::new(), Vec::new());
+        for &TinyRows { sequence, position, tokens, outputs } in rows {
+            let (row, rows) = (inputs.tokens.len(), tokens.len());
+            sequences.push(SequenceRows { row, rows, sequence, position });
+            inputs.tokens.extend(tokens.iter().map(|&id| TokenInput::Known(id)));
+            inputs.output_rows.extend((row + rows - outputs..row + rows).map(|row| row as i32));
+            for position in position..position + rows {
+                let page = self.tables[sequence][position / PAGE_POSITIONS];
+                let slot = page * PAGE_POSITIONS as i32 + (position % PAGE_POSITIONS) as i32;
+                inputs.positions.push(position as i32);
+                slots.push(slot);
+            }
         }
+        let pages: Vec<i32> = self.tables.concat();
+        let group = |window| GroupInputs {
+            slots: slots.clone(),
+            pages: pages.clone(),
+            work: attention_work(&sequences, window, shape),
+        };
+        inputs.groups = self.windows().into_iter().map(group).collect();
+        inputs
     }
 }
 
-fn shape(tokens: usize, pages: usize, kv: KvTypes) -> StepShape {
+fn shape([tokens, outputs]: [usize; 2], [sequences, pages]: [usize; 2], kv: KvTypes) -> StepShape {
     let partials = 8;
-    StepShape {
-        tokens,
-        outputs: tokens,
-        want: Want::Logits,
-        kv,
-        sequences: 1,
-        pages,
-        work: work_capacity(tokens, 1, partials),
-        partials,
-    }
+    let work = work_capacity(tokens, sequences, partials);
+    StepShape { tokens, outputs, want: Want::Logits, kv, sequences, pages, work, partials }
 }
 
 fn placed(model: &Model, id: WeightId) -> PlacedWeight {

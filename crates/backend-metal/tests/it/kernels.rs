@@ -6,13 +6,13 @@
 
 use metal_sim::{CompileError, Compiler};
 use minfer_backend_metal::Staging;
-use minfer_conformance::{Case, Outcome, Tolerance, compare, ops, run};
+use minfer_conformance::{Case, Outcome, Tolerance, compare, in_bucket, ops, run, tight};
 use minfer_graph::TensorType;
 use minfer_quant::DType;
 use minfer_reference::{Mode, Reference};
 
 use crate::device::{Run, SimDevice};
-use crate::variants::{caches, in_bucket, tight};
+use crate::variants::caches;
 
 const FAST: Run = Run { checked: false, seed: 0 };
 const CHECKED: Run = Run { checked: true, seed: 7 };

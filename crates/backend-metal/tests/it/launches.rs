@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use minfer_backend_metal::{Dispatch, Limits, MetalTarget, Staging, dispatches, modules};
-use minfer_conformance::{Case, ops};
+use minfer_conformance::{Case, in_bucket, ops, tight};
 use minfer_graph::{Graph, Op};
 use minfer_plan::{Io, Target, Unsupported};
 
-use crate::variants::{caches, in_bucket, tight};
+use crate::variants::caches;
 
 fn target() -> MetalTarget {
     MetalTarget::new(Limits::apple7("test"), Staging::Full)

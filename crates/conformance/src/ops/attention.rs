@@ -8,7 +8,7 @@ use minfer_graph::{Input, KvTypes, Rows, StateId};
 use minfer_plan::SequenceRows;
 use minfer_quant::KvType;
 
-use super::tokens;
+use super::{ROWS, tokens};
 use crate::case::{Case, CaseBuilder};
 use crate::compare::Tolerance;
 
@@ -36,22 +36,44 @@ const PLAIN: Shape = Shape {
     partials: 16,
 };
 
+/// Positions before a step, on and beside the edges of pages (32), of the pages that a kernel's
+/// simdgroups take in turn (128) and of partitions (512).
+const DEPTHS: [usize; 22] = [
+    0, 1, 15, 16, 30, 31, 32, 33, 63, 64, 65, 95, 127, 128, 129, 510, 511, 512, 513, 1023, 1024,
+    1100,
+];
+
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for depth in [0, 1, 30, 31, 32, 33, 63, 64, 127, 510, 511, 512, 513, 1024, 1100] {
+    for depth in DEPTHS {
         cases.push(case("decode", PLAIN, &[(depth, 1)]));
+        // Rows of one step on both sides of every edge, by either of two ways.
+        cases.push(case("few", PLAIN, &[(depth, 3)]));
+        cases.push(case("many", PLAIN, &[(depth, 19)]));
     }
-    for (depth, rows) in [(0, 2), (0, 15), (0, 16), (0, 17), (0, 33), (5, 31), (500, 40), (1020, 9)]
-    {
+    cases.extend(ROWS.map(|rows| case("prefill", PLAIN, &[(0, rows)])));
+    for (depth, rows) in [(5, 31), (500, 40), (1020, 9), (31, 97), (480, 65)] {
         cases.push(case("prefill", PLAIN, &[(depth, rows)]));
     }
     cases.push(case("mixed", PLAIN, &[(40, 1), (0, 20), (600, 1)]));
     cases.push(case("unsplit", Shape { partials: 0, ..PLAIN }, &[(1100, 1), (5, 3)]));
-    for head_dim in [8, 16, 24, 40, 64, 72, 80, 96, 112, 128, 192, 256] {
+    for head_dim in (8..=256).step_by(8) {
         cases.push(case("head_dim", Shape { head_dim, ..PLAIN }, &[(33, 3)]));
+        let typical = [40, 64, 72, 80, 96, 120, 128, 192, 256].contains(&head_dim);
+        for &kv in KvType::ALL.iter().filter(|kv| typical && kv.row_bytes(head_dim).is_ok()) {
+            let kv = KvTypes { key: kv, value: kv };
+            let shape = Shape { head_dim, kv, heads: 6, kv_heads: 3, ..PLAIN };
+            cases.push(case("size", shape.clone(), &[(64, 1), (0, 1)]));
+            cases.push(case("size", shape, &[(31, 17), (0, 1)]));
+        }
     }
-    for (heads, kv_heads) in [(1, 1), (9, 3), (8, 1), (14, 2), (3, 3)] {
-        cases.push(case("heads", Shape { heads, kv_heads, ..PLAIN }, &[(40, 1), (3, 18)]));
+    for (heads, kv_heads) in
+        [(1, 1), (9, 3), (8, 1), (14, 2), (3, 3), (5, 5), (3, 1), (10, 5), (7, 1), (32, 8)]
+    {
+        let shape = Shape { heads, kv_heads, ..PLAIN };
+        cases.push(case("heads", shape.clone(), &[(40, 1), (3, 18)]));
+        cases.push(case("heads", shape.clone(), &[(40, 1), (3, 4)]));
+        cases.push(case("heads", shape, &[(513, 1)]));
     }
     for &key in KvType::ALL {
         for &value in KvType::ALL {
@@ -64,6 +86,20 @@ pub(super) fn cases() -> Vec<Case> {
         cases.push(case("window", shape.clone(), &[(1100, 1)]));
         cases.push(case("window", shape, &[(30, 40)]));
     }
+    // The oldest position that is seen, on and beside the edges of pages and partitions.
+    for (window, oldest) in [(40, 32), (64, 64), (70, 512), (513, 128), (600, 512)] {
+        for oldest in [oldest - 1, oldest, oldest + 1] {
+            let (shape, last) = (Shape { window: Some(window), ..PLAIN }, oldest + window - 1);
+            cases.push(case("oldest", shape.clone(), &[(last, 1)]));
+            cases.push(case("oldest", shape.clone(), &[(last - 1, 3)]));
+            cases.push(case("oldest", shape, &[(last - 9, 19)]));
+        }
+    }
+    cases.push(case("batch", PLAIN, &[(1, 1); 64]));
+    let lengths: Vec<(usize, usize)> = (0..64).map(|i| (i * 9 % 70, 1)).collect();
+    cases.push(case("batch", Shape { heads: 9, kv_heads: 3, ..PLAIN }, &lengths));
+    cases.push(case("batch", PLAIN, &[(511, 1); 9]));
+    cases.push(case("batch", PLAIN, &[(1024, 1); 7]));
     cases.push(case("soft_cap", Shape { soft_cap: Some(3.0), ..PLAIN }, &[(50, 1), (0, 9)]));
     cases.push(case("sinks", Shape { sinks: true, ..PLAIN }, &[(600, 1), (0, 9)]));
     let both = Shape { sinks: true, window: Some(40), soft_cap: Some(5.0), ..PLAIN };
@@ -75,8 +111,14 @@ pub(super) fn cases() -> Vec<Case> {
 /// are attended.
 fn case(what: &str, shape: Shape, sequences: &[(usize, usize)]) -> Case {
     let Shape { heads, kv_heads, head_dim, kv, window, soft_cap, sinks, partials } = shape;
+    let listed = match sequences {
+        [_, .., (depth, rows)] if sequences.len() > 8 => {
+            format!("{} to ({depth}, {rows})", sequences.len())
+        }
+        _few => format!("{sequences:?}"),
+    };
     let name = format!(
-        "attention.{what}[{sequences:?},{heads}/{kv_heads}x{head_dim},{}/{},window={window:?},\
+        "attention.{what}[{listed},{heads}/{kv_heads}x{head_dim},{}/{},window={window:?},\
          partials={partials}]",
         kv.key.name(),
         kv.value.name()
@@ -85,6 +127,7 @@ fn case(what: &str, shape: Shape, sequences: &[(usize, usize)]) -> Case {
     let filled: usize = sequences.iter().map(|(depth, _)| depth).sum();
     let tolerance = Tolerance::Relative(if kv.key == KvType::F32 { 2e-5 } else { 5e-5 });
     let mut case = CaseBuilder::new(name, tokens(filled.max(1)), tolerance);
+    case.page_tables(sequences.len());
     let state = case.cache([kv_heads, head_dim], kv, window, deepest, partials);
     let sinks = sinks.then(|| case.vector(heads));
     if filled > 0 {

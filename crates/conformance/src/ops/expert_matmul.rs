@@ -6,7 +6,7 @@ use minfer_graph::{Counts, Rows};
 use minfer_quant::{DType, Quant};
 
 use super::matmul::{operand_of, tolerance};
-use super::quantized_operand;
+use super::{ROWS, quantized_operand};
 use crate::case::{Case, CaseBuilder};
 
 const EXPERTS: usize = 5;
@@ -23,6 +23,10 @@ pub(super) fn cases() -> Vec<Case> {
             }
             cases.push(case(quant, operand, Rows::OUTPUTS, 3, 2, true));
         }
+    }
+    for quant in [Quant::F16, Quant::Q4_K] {
+        let rows = ROWS.into_iter().filter(|rows| ![1, 3, 17].contains(rows));
+        cases.extend(rows.map(|rows| case(quant, DType::F32, Rows::TOKENS, rows, 2, false)));
     }
     cases
 }

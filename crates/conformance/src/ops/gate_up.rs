@@ -7,7 +7,7 @@ use minfer_graph::{Activation, Rows};
 use minfer_quant::{DType, Quant};
 
 use super::matmul::operand_of;
-use super::{quantized_operand, tokens};
+use super::{ROWS, quantized_operand, tokens};
 use crate::case::{Case, CaseBuilder};
 use crate::compare::Tolerance;
 
@@ -24,6 +24,10 @@ pub(super) fn cases() -> Vec<Case> {
                 }
             }
         }
+    }
+    for quant in [Quant::F16, Quant::Q4_K] {
+        let rows = ROWS.into_iter().filter(|rows| ![1, 9, 33].contains(rows));
+        cases.extend(rows.map(|rows| case(quant, DType::F32, Activation::Silu, rows, false)));
     }
     cases
 }

@@ -27,6 +27,20 @@ pub(super) fn cases() -> Vec<Case> {
             }
         }
     }
+    for quant in [Quant::F32, Quant::F16, Quant::Q8_0, Quant::Q4_K] {
+        for rows in [1, 5, 9, 33] {
+            let cols = if quant.block_len() == 1 { 100 } else { quant.block_len() };
+            let edges = [31, 63, 64, 66, 97, 127, 128, 129, 197];
+            cases
+                .extend(edges.map(|outputs| case(quant, DType::F32, [rows, outputs, cols], false)));
+        }
+    }
+    for quant in [Quant::F16, Quant::Q8_0, Quant::Q4_K] {
+        for size in [1e-30, 1e-6, 1e-3, 7e4, 1e6, 1e30] {
+            cases.extend([1, 35].map(|rows| range(quant, rows, &[size])));
+        }
+        cases.push(range(quant, 35, &[1.0, 1e6, 0.0, 6e4, 1.0, 1e-9]));
+    }
     cases.extend([1, 4, 33].map(|rows| case(Quant::Q4_1, DType::Q8_0, [rows, 70, 1536], false)));
     cases.extend([1, 4, 33].map(|rows| case(Quant::F16, DType::F32, [rows, 70, 1537], false)));
     cases
@@ -41,6 +55,21 @@ fn case(quant: Quant, operand: DType, [rows, outputs, cols]: [usize; 3], bias: b
     let weight = case.weight(quant, [1, outputs, cols], 1.0);
     let bias = bias.then(|| case.vector(outputs));
     case.op(Matmul::new(weight, bias), &[x]);
+    case.finish()
+}
+
+/// Activations whose rows have these sizes in turn: far from 1 a kernel that keeps them in 16 bits
+/// has to do something about it.
+fn range(quant: Quant, rows: usize, sizes: &[f32]) -> Case {
+    let cols = if quant.block_len() == 1 { 100 } else { 2 * quant.block_len() };
+    let name = format!("matmul.{}.f32[{rows},19,{cols}] of {sizes:?}", quant.name());
+    let mut case = CaseBuilder::new(name, tokens(rows), tolerance(cols));
+    let sizes = sizes.iter().cycle().flat_map(|&size| std::iter::repeat_n(size, cols));
+    let bells = case.seeded().bells(rows * cols);
+    let values: Vec<f32> = bells.into_iter().zip(sizes).map(|(v, size)| v * size).collect();
+    let x = case.floats(Rows::TOKENS, cols, &values);
+    let weight = case.weight(quant, [1, 19, cols], 1.0);
+    case.op(Matmul::new(weight, None), &[x]);
     case.finish()
 }
 

@@ -7,7 +7,7 @@ use minfer_graph::op::quantize_rows::QuantizeRows;
 use minfer_quant::{DType, Quant};
 
 use super::matmul::tolerance;
-use super::{quantized_operand, tokens};
+use super::{ROWS, quantized_operand, tokens};
 use crate::case::{Case, CaseBuilder};
 
 /// Formats of q and k, and of v, as files mix them.
@@ -40,6 +40,8 @@ pub(super) fn cases() -> Vec<Case> {
         cases.push(case(rows, &[Quant::Q4_K, Quant::Q5_0, Quant::Q6_K], true));
         cases.push(case(rows, &[Quant::F16, Quant::Q8_0, Quant::F32], false));
     }
+    let rows = ROWS.into_iter().filter(|rows| ![1, 2, 9, 17, 33].contains(rows));
+    cases.extend(rows.map(|rows| case(rows, &[Quant::Q4_K, Quant::Q4_K, Quant::Q6_K], true)));
     cases
 }
 

@@ -78,7 +78,7 @@ pub fn all() -> Vec<Case> {
 }
 
 /// Token rows that sit on and beside the tiles of kernels.
-const ROWS: [usize; 16] = [1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 65, 97];
+const ROWS: [usize; 20] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 97, 197];
 
 /// Columns that sit on and beside vector widths; for ops that take any number.
 const COLS: [usize; 12] = [1, 3, 7, 8, 9, 15, 16, 17, 33, 64, 100, 257];

@@ -6,13 +6,13 @@ use minfer_graph::op::norm_matmul::NormMatmul;
 use minfer_quant::Quant;
 
 use super::matmul::tolerance;
-use super::tokens;
+use super::{ROWS, tokens};
 use crate::case::{Case, CaseBuilder};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for quant in [Quant::F32, Quant::F16, Quant::Q4_1, Quant::Q6_K] {
-        for rows in [1, 3, 17] {
+        for rows in ROWS {
             let name = format!("norm_matmul.{}[{rows},19,256]", quant.name());
             let mut case = CaseBuilder::new(name, tokens(rows), tolerance(256));
             let x = case.bells(Rows::TOKENS, 256);

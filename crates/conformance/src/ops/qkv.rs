@@ -1,4 +1,5 @@
-//! Cases of `qkv`: formats, biases, norms; what it stores is read back through `attention`.
+//! Cases of `qkv`: formats, biases, norms, heads, types of the cache, rows; what it stores is read
+//! back through `attention`.
 
 use minfer_graph::op::attention::Attention;
 use minfer_graph::op::matmul::Member;
@@ -12,9 +13,23 @@ use minfer_quant::{DType, KvType, Quant};
 
 use super::matmul::operand_of;
 use super::rope::rope_of;
-use super::{quantized_operand, tokens};
+use super::{ROWS, quantized_operand, tokens};
 use crate::case::{Case, CaseBuilder};
 use crate::compare::Tolerance;
+
+/// What a case varies beside its format.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// Query heads, K/V heads, columns of each.
+    heads: [usize; 3],
+    kv: KvType,
+    input_norm: bool,
+    bias: bool,
+    norms: bool,
+}
+
+const PLAIN: Shape =
+    Shape { heads: [4, 2, 32], kv: KvType::F32, input_norm: false, bias: false, norms: false };
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -22,25 +37,46 @@ pub(super) fn cases() -> Vec<Case> {
         for operand in [Some(DType::F32), quantized_operand(quant)].into_iter().flatten() {
             for (bias, norms) in [(false, false), (true, false), (false, true)] {
                 for rows in [1, 9, 33] {
-                    cases.push(case(quant, operand, [false, bias, norms], rows));
+                    cases.push(case(quant, operand, rows, Shape { bias, norms, ..PLAIN }));
                 }
                 if operand == DType::F32 {
-                    cases.push(case(quant, operand, [true, bias, norms], 5));
+                    let shape = Shape { input_norm: true, bias, norms, ..PLAIN };
+                    cases.push(case(quant, operand, 5, shape));
                 }
+            }
+        }
+    }
+    let both = Shape { bias: true, norms: true, ..PLAIN };
+    cases.extend(ROWS.map(|rows| case(Quant::F16, DType::F32, rows, both)));
+    for [heads, kv_heads] in [[9, 3], [14, 2], [5, 5], [3, 1], [1, 1]] {
+        let shape = Shape { heads: [heads, kv_heads, 40], ..both };
+        cases.extend([1, 10].map(|rows| case(Quant::F16, DType::F32, rows, shape)));
+    }
+    for head_dim in [8, 24, 40, 64, 72, 80, 96, 120, 192, 256] {
+        for &kv in KvType::ALL {
+            if kv.row_bytes(head_dim).is_ok() {
+                let shape = Shape { heads: [6, 3, head_dim], kv, ..both };
+                cases.extend([1, 9].map(|rows| case(Quant::F16, DType::F32, rows, shape)));
             }
         }
     }
     cases
 }
 
-fn case(quant: Quant, operand: DType, [input_norm, bias, norms]: [bool; 3], rows: usize) -> Case {
-    let (heads, kv_heads, head_dim, cols) = (4, 2, 32, 256);
+fn case(quant: Quant, operand: DType, rows: usize, shape: Shape) -> Case {
+    let Shape { heads: [heads, kv_heads, head_dim], kv, input_norm, bias, norms } = shape;
     let taken_in = if input_norm { ",norm" } else { "" };
-    let (weights, operands) = (quant.name(), operand.name());
-    let name = format!("qkv.{weights}.{operands}[{rows},bias={bias},norms={norms}{taken_in}]");
-    let mut case = CaseBuilder::new(name, tokens(rows), Tolerance::Relative(5e-5));
-    let kv = KvTypes { key: KvType::F32, value: KvType::F32 };
-    let state = case.cache([kv_heads, head_dim], kv, None, 64, 0);
+    let cols = 256;
+    let name = format!(
+        "qkv.{}.{}[{rows},{heads}/{kv_heads}x{head_dim},{},bias={bias},norms={norms}{taken_in}]",
+        quant.name(),
+        operand.name(),
+        kv.name()
+    );
+    let tolerance = Tolerance::Relative(if kv == KvType::F32 { 5e-5 } else { 1e-2 });
+    let mut case = CaseBuilder::new(name, tokens(rows), tolerance);
+    let kv = KvTypes { key: kv, value: kv };
+    let state = case.cache([kv_heads, head_dim], kv, None, rows.max(64), 0);
     case.sequences(&[SequenceRows { row: 0, rows, sequence: 2, position: 0 }]);
     let x = operand_of(&mut case, operand, Rows::TOKENS, cols);
     let members = [heads, kv_heads, kv_heads]

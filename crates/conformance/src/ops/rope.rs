@@ -3,19 +3,35 @@
 use minfer_graph::Rows;
 use minfer_graph::op::rope::{Pairs, Rope};
 
-use super::tokens;
+use super::{ROWS, tokens};
 use crate::case::{Case, CaseBuilder};
 use crate::compare::Tolerance;
+
+/// Columns of a head, and pairs of them that are turned.
+const HEADS: [(usize, usize); 12] = [
+    (2, 1),
+    (8, 4),
+    (16, 5),
+    (40, 20),
+    (64, 32),
+    (72, 36),
+    (80, 20),
+    (96, 48),
+    (120, 60),
+    (128, 64),
+    (192, 96),
+    (256, 128),
+];
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for pairs in [Pairs::Interleaved, Pairs::HalfSplit] {
-        for (head_dim, turned) in [(2, 1), (8, 4), (16, 5), (64, 32), (80, 20), (128, 64), (96, 48)]
-        {
+        for (head_dim, turned) in HEADS {
             for (rows, heads) in [(1, 1), (1, 9), (5, 3), (33, 2)] {
                 cases.push(case(pairs, head_dim, turned, rows, heads));
             }
         }
+        cases.extend(ROWS.map(|rows| case(pairs, 40, 20, rows, 5)));
     }
     cases
 }
