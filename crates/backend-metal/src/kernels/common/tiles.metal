@@ -4,6 +4,10 @@
 // Both operands are staged in threadgroup memory as T (half or float), 32 columns at a time: a
 // thread unpacks one group of 16 weights, so every weight is unpacked once for 32 rows. Products
 // are summed in float. The results take the same memory, for coalesced stores.
+//
+// Half reaches from 2^-14 to 65504 with all its bits. Rows of activations that lie elsewhere are
+// brought there by a power of two in a second pass over the tile, which few tiles need: what is
+// staged is looked at on the way, so that the others cost nothing more.
 
 constant uint NO_ROW = 0xFFFFFFFFu;
 
@@ -30,27 +34,36 @@ inline void stage_weights(device const uchar* weight, uint row_bytes, uint outpu
     }
 }
 
-// Leaves the tile's results in `room`, [32][64]. `from` has the rows of activations that the thread
-// stages, NO_ROW for none: of the tile's row t / 32 and every fourth after it.
+// The power of two for a row whose largest element has these bits: 1 where half holds it well, and
+// where it is zero or no number.
+inline float row_scale(uint most) {
+    // From 2^-10 to below 2^15.
+    const uint exponent = most >> 23u;
+    const bool fits = exponent == 0u || exponent == 255u || (exponent >= 117u && exponent < 142u);
+    return fits ? 1.0f : as_type<float>(min(268u - exponent, 227u) << 23u);
+}
+
+// One pass over the columns. `most` gets the largest bits of the rows that the thread stages.
 template <typename W, typename T>
-inline void tile_products(device const float* x, thread const uint (&from)[8],
-                          device const uchar* weight, uint row_bytes, uint outputs, uint cols,
-                          uint w0, uint t, uint sg, threadgroup uchar* room) {
-    constexpr uint STEP = 32, X_ROWS = 32, W_ROWS = 64;
+inline void tile_pass(device const float* x, thread const uint (&from)[8],
+                      device const uchar* weight, uint row_bytes, uint outputs, uint cols, uint w0,
+                      uint t, uint sg, bool scaled, threadgroup const float* scales,
+                      threadgroup uchar* room, thread uint (&most)[8],
+                      thread simdgroup_float8x8 (&sums)[2][4]) {
+    constexpr uint STEP = 32, X_ROWS = 32;
     threadgroup T* xs = (threadgroup T*)room;
     threadgroup T* ws = xs + X_ROWS * STEP;
     const uint x_part = (sg / 2) * 16, w_part = (sg % 2) * 32;
-    simdgroup_float8x8 sums[2][4];
-    for (uint i = 0; i < 2; i++) {
-        for (uint j = 0; j < 4; j++) {
-            sums[i][j] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-        }
+    for (uint i = 0; i < 8; i++) {
+        sums[i / 4][i % 4] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
     for (uint k0 = 0; k0 < cols; k0 += STEP) {
         const uint col = k0 + t % STEP;
         for (uint i = 0; i < 8; i++) {
             const bool inside = from[i] != NO_ROW && col < cols;
-            xs[t + 128 * i] = T(inside ? x[ulong(from[i]) * cols + col] : 0.0f);
+            const float v = inside ? x[ulong(from[i]) * cols + col] : 0.0f;
+            most[i] = max(most[i], as_type<uint>(v) & 0x7FFFFFFFu);
+            xs[t + 128 * i] = T(scaled ? v * scales[t / 32 + 4 * i] : v);
         }
         stage_weights<W, T>(weight, row_bytes, outputs, cols, w0 + t / 2, k0 / 16 + t % 2,
                             ws + t * 16);
@@ -73,12 +86,48 @@ inline void tile_products(device const float* x, thread const uint (&from)[8],
         // The next step, and the results, take the staging memory again.
         threadgroup_barrier(mem_flags::mem_threadgroup);
     }
+}
+
+// Leaves the tile's results in `room`, [32][64]; a thread may use those at t, t + 128, …. `from`
+// has the rows of activations that the thread stages, NO_ROW for none: of the tile's row t / 32 and
+// every fourth after it.
+template <typename W, typename T>
+inline void tile_products(device const float* x, thread const uint (&from)[8],
+                          device const uchar* weight, uint row_bytes, uint outputs, uint cols,
+                          uint w0, uint t, uint sg, threadgroup uchar* room) {
+    constexpr uint X_ROWS = 32, W_ROWS = 64;
     threadgroup float* results = (threadgroup float*)room;
+    // Half alone has scales, behind the results.
+    threadgroup float* scales = results + X_ROWS * W_ROWS;
+    uint most[8] = {};
+    simdgroup_float8x8 sums[2][4];
+    tile_pass<W, T>(x, from, weight, row_bytes, outputs, cols, w0, t, sg, false, scales, room, most,
+                    sums);
+    bool scaled = false;
+    if (sizeof(T) == 2) {
+        for (uint i = 0; i < 8; i++) {
+            const uint bits = simd_max(most[i]);
+            if (t % 32 == 0) {
+                scales[t / 32 + 4 * i] = row_scale(bits);
+            }
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        // A lane looks at a row, so all simdgroups come to the same answer.
+        scaled = simd_max(scales[t % 32] == 1.0f ? 0u : 1u) != 0;
+        if (scaled) {
+            tile_pass<W, T>(x, from, weight, row_bytes, outputs, cols, w0, t, sg, true, scales,
+                            room, most, sums);
+        }
+    }
     for (uint i = 0; i < 2; i++) {
         for (uint j = 0; j < 4; j++) {
-            threadgroup float* to = results + (x_part + 8 * i) * W_ROWS + w_part + 8 * j;
+            threadgroup float* to =
+                results + ((sg / 2) * 16 + 8 * i) * W_ROWS + (sg % 2) * 32 + 8 * j;
             simdgroup_store(sums[i][j], to, W_ROWS);
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint i = t; scaled && i < X_ROWS * W_ROWS; i += 128) {
+        results[i] /= scales[i / W_ROWS];
+    }
 }
