@@ -42,13 +42,13 @@ pub(super) const FEW_SIMDGROUPS: usize = 2;
 /// Rows of activations and of the weight in a tile of the many-row kernel, and its step.
 pub(super) const TILE: [usize; 3] = [32, 64, 32];
 
-/// Threadgroup memory of a tile: both operands of a step, then the results in their place; behind
-/// them, for half alone, a scale for each row.
+/// Threadgroup memory of a tile: both operands of a step and, for half, a scale for each row; then
+/// the results in their place.
 pub(super) fn tile_memory(half: bool) -> u32 {
     let [x_rows, w_rows, step] = TILE;
-    let staged = (x_rows + w_rows) * step * if half { 2 } else { 4 };
-    let results = x_rows * w_rows * 4 + if half { x_rows * 4 } else { 0 };
-    staged.max(results) as u32
+    let scales = if half { 4 * x_rows } else { 0 };
+    let staged = (x_rows + w_rows) * step * if half { 2 } else { 4 } + scales;
+    staged.max(x_rows * w_rows * 4) as u32
 }
 
 /// Matrices of one launch of the few-row kernel.

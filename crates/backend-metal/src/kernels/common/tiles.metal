@@ -97,8 +97,8 @@ inline void tile_products(device const float* x, thread const uint (&from)[8],
                           uint w0, uint t, uint sg, threadgroup uchar* room) {
     constexpr uint X_ROWS = 32, W_ROWS = 64;
     threadgroup float* results = (threadgroup float*)room;
-    // Half alone has scales, behind the results.
-    threadgroup float* scales = results + X_ROWS * W_ROWS;
+    // Half alone has scales: behind what is staged, where results come later.
+    threadgroup float* scales = (threadgroup float*)(room + (X_ROWS + W_ROWS) * 32 * sizeof(T));
     uint most[8] = {};
     simdgroup_float8x8 sums[2][4];
     tile_pass<W, T>(x, from, weight, row_bytes, outputs, cols, w0, t, sg, false, scales, room, most,
@@ -119,6 +119,15 @@ inline void tile_products(device const float* x, thread const uint (&from)[8],
                             room, most, sums);
         }
     }
+    // Of the rows whose results this thread looks at.
+    float divisors[16];
+    for (uint i = 0; i < 16; i++) {
+        divisors[i] = scaled ? scales[t / W_ROWS + 2 * i] : 1.0f;
+    }
+    // Results take the scales' place.
+    if (sizeof(T) == 2) {
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
     for (uint i = 0; i < 2; i++) {
         for (uint j = 0; j < 4; j++) {
             threadgroup float* to =
@@ -127,7 +136,7 @@ inline void tile_products(device const float* x, thread const uint (&from)[8],
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (uint i = t; scaled && i < X_ROWS * W_ROWS; i += 128) {
-        results[i] /= scales[i / W_ROWS];
+    for (uint i = 0; scaled && i < 16; i++) {
+        results[t + 128 * i] /= divisors[i];
     }
 }
