@@ -1,7 +1,28 @@
 //! Greedy text against llama.cpp's.
 
+use minfer_engine::{Engine, Event, Params, Request};
+
 use crate::data::BOTH;
-use crate::text::{compare, generate};
+use crate::text::{Chosen, compare};
+
+/// Greedy tokens with the most probable candidates of each.
+fn generate(engine: &mut Engine, prompt: &[u32], count: usize) -> Vec<Chosen> {
+    let request = Request {
+        prompt: prompt.to_vec(),
+        sampling: Params { temperature: 0.0, ..Params::default() },
+        max_tokens: Some(count),
+        logprobs: 20,
+        ..Request::default()
+    };
+    let mut tokens = Vec::new();
+    let on_event = &mut |event: &Event| {
+        if let Event::Token { id, top, .. } = event {
+            tokens.push((*id, top.clone()));
+        }
+    };
+    engine.generate(request, on_event).expect("generates");
+    tokens
+}
 
 #[test]
 fn default_path() {

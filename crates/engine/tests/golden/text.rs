@@ -1,31 +1,13 @@
 //! Greedy text against llama.cpp's: equal up to a step at which the candidates are closer than
 //! llama.cpp's own ways of running the file are to each other.
 
-use minfer_engine::{Engine, Event, Params, Request};
-
 use crate::data::Greedy;
 
-/// Greedy tokens with the most probable candidates of each.
-pub fn generate(engine: &mut Engine, prompt: &[u32], count: usize) -> Vec<(u32, Vec<(u32, f32)>)> {
-    let request = Request {
-        prompt: prompt.to_vec(),
-        sampling: Params { temperature: 0.0, ..Params::default() },
-        max_tokens: Some(count),
-        logprobs: 20,
-        ..Request::default()
-    };
-    let mut tokens = Vec::new();
-    let on_event = &mut |event: &Event| {
-        if let Event::Token { id, top, .. } = event {
-            tokens.push((*id, top.clone()));
-        }
-    };
-    engine.generate(request, on_event).expect("generates");
-    tokens
-}
+/// A token, and the most probable candidates at its place.
+pub type Chosen = (u32, Vec<(u32, f32)>);
 
 /// Compares up to the first difference, where both sides must hold the candidates close.
-pub fn compare(name: &str, ours: &[(u32, Vec<(u32, f32)>)], theirs: &[Greedy], spread: f64) {
+pub fn compare(name: &str, ours: &[Chosen], theirs: &[Greedy], spread: f64) {
     let differs = ours.iter().zip(theirs).position(|((id, _), step)| *id != step.id);
     let Some(at) = differs else {
         assert!(!ours.is_empty(), "{name}: no tokens");

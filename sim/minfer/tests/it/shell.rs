@@ -1,4 +1,4 @@
-//! Runs the command in a home of its own; kernels are compiled into the cache of the tests' home.
+//! Runs the command in a home of its own. Compiled kernels are kept beside the program.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -27,12 +27,9 @@ impl Shell {
     }
 
     pub fn run(&self, arguments: &[&str]) -> Ended {
-        let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache");
-        let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(home, PathBuf::from);
         let output = Command::new(env!("CARGO_BIN_EXE_minfer"))
             .env_clear()
             .env("HOME", self.home.path())
-            .env("XDG_CACHE_HOME", cache)
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .current_dir(self.home.path())
             .stdin(Stdio::null())
