@@ -1,7 +1,7 @@
 //! Choices between variants of kernels that measurements decide.
 //!
-//! The defaults are those that were found best on Apple's chips; `minfer self-test` measures the
-//! values on a machine and writes the table that `--tune` reads.
+//! The defaults follow from how the kernels are made; `minfer self-test` measures the values on a
+//! machine and writes the table that `--tune` reads.
 
 use std::fmt;
 use std::ops::RangeInclusive;

@@ -48,7 +48,7 @@ impl Machine {
             memory_bytes: caps.memory_bytes,
             value_alignment: caps.value_alignment,
             batch_invariant: caps.batch_invariant,
-            bytes_per_second: measured.map(rounded),
+            bytes_per_second: caps.bytes_per_second.or(measured).map(rounded),
         }
     }
 
