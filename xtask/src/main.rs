@@ -12,6 +12,7 @@ mod fixtures;
 mod golden;
 mod mac;
 mod models;
+mod mutate;
 mod peer;
 mod process;
 mod sim;
@@ -88,6 +89,12 @@ const COMMANDS: &[Command] = &[
         options: "COMMAND… | -- ARGUMENTS…",
         about: "cargo in the workspace sim: programs that use Metal, on this machine; its minfer",
         run: sim::run,
+    },
+    Command {
+        name: "mutate",
+        options: "[FILE]",
+        about: "weaken every barrier of the Metal kernels; each must be missed",
+        run: mutate::run,
     },
 ];
 
