@@ -74,9 +74,17 @@ fn command_line(command: &str, rest: &[String]) -> Vec<String> {
 /// # Errors
 /// The crate cannot be fetched or looks otherwise than expected.
 pub fn tests() -> Result<Command> {
-    let rest = ["--workspace", "--no-fail-fast", "--color=never"].map(str::to_owned);
+    command("test", &["--workspace", "--no-fail-fast", "--color=never"])
+}
+
+/// Cargo with a command and its arguments in the workspace.
+///
+/// # Errors
+/// As of `tests`.
+pub fn command(name: &str, rest: &[&str]) -> Result<Command> {
+    let rest: Vec<String> = rest.iter().map(|&word| word.to_owned()).collect();
     let mut command = prepared()?;
-    command.args(command_line("test", &rest));
+    command.args(command_line(name, &rest));
     Ok(command)
 }
 

@@ -1,5 +1,6 @@
 //! The Metal device, as it ships, run against the simulator.
 
+mod barriers;
 mod device;
 mod engine;
 mod gpu;

@@ -2,7 +2,7 @@
 
 use metal_sim::Mode;
 use metal_sim::objc::Settings;
-use minfer_conformance::{TinyRun, Tolerance, compare, run_tiny, tiny_file};
+use minfer_conformance::{TinyModel, TinyRun, Tolerance, compare, run_tiny, tiny_file};
 use minfer_gguf::File;
 use minfer_graph::KvTypes;
 use minfer_models::arch::ARCHITECTURES;
@@ -39,6 +39,11 @@ impl Tiny {
     /// Its logits after each token.
     pub fn logits(&self, device: Box<dyn Device>) -> Result<Vec<f32>, String> {
         run_tiny(&self.file, vec![device], &self.tokens, &self.run)
+    }
+
+    /// The model with room for so many sequences of so many positions.
+    pub fn at(&self, device: Box<dyn Device>, room: [usize; 2]) -> Result<TinyModel, String> {
+        TinyModel::new(&self.file, vec![device], room, &self.run)
     }
 
     fn expected(&self) -> Vec<f32> {
