@@ -57,7 +57,8 @@ fn traces_part_where_the_arithmetic_does() {
     assert!(same.contains(" values compared, 0 of them differ"), "{same}");
     let report = shell.json(&["trace", "diff", "a", "b", "--json", "--tolerance", "0.01"]);
     assert_eq!(report["parts_at"], serde_json::Value::Null);
-    assert!(report["report"]["values"].as_array().unwrap().len() > 15, "{report}");
+    // What the CPU fuses has no other of its kind.
+    assert!(report["report"]["values"].as_array().unwrap().len() >= 8, "{report}");
     let parted = ["trace", "diff", "a", "c", "--tolerance", "1e-6"];
     let ended = shell.run(&parted);
     assert_eq!(ended.status, 1, "{}", ended.stderr);
