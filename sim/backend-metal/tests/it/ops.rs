@@ -24,12 +24,14 @@ pub fn checked(seed: u64) -> Settings {
     Settings { seed, ..Settings::default() }
 }
 
-/// Runs a case in every order: no access may be wrong, and all orders give the same bits.
-fn in_every_order(case: &Case) -> Verdict {
-    let [first, others @ ..] = ORDERS;
+/// Runs a case in these orders: no access may be wrong, and all orders give the same bits.
+fn in_orders(case: &Case, orders: &[u64]) -> Verdict {
+    let Some((&first, others)) = orders.split_first() else {
+        return Verdict::Failed("no order was named".to_owned());
+    };
     let found = run(case, device(checked(first)).as_mut());
     if let Ok(Outcome::Ran(bits)) = &found {
-        for order in others {
+        for &order in others {
             match run(case, device(checked(order)).as_mut()) {
                 Ok(Outcome::Ran(other)) if other == *bits => {}
                 Ok(_) => {
@@ -46,7 +48,7 @@ fn in_every_order(case: &Case) -> Verdict {
 }
 
 #[test]
-fn every_op_is_right_in_every_order_and_no_access_is_wrong() {
+fn every_op_is_right_in_any_order_and_no_access_is_wrong() {
     // Of those that only take long, as they do in fast runs with the rest, every eighth.
     let light = |case: &Case| size(case)[0] <= 65 && size(case)[1] <= 4000;
     let (mut cases, heavy): (Vec<Case>, Vec<Case>) = ops::all().into_iter().partition(light);
@@ -54,8 +56,12 @@ fn every_op_is_right_in_every_order_and_no_access_is_wrong() {
     let next = AtomicUsize::new(0);
     let (passed, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
-        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match in_every_order(case) {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(case) = cases.get(index) else { break };
+            // All in one order, every third in the others too.
+            let orders = if index % 3 == 0 { &ORDERS[..] } else { &ORDERS[..1] };
+            match in_orders(case, orders) {
                 Verdict::Passed => drop(passed.fetch_add(1, Ordering::Relaxed)),
                 Verdict::Unsupported(_) => {}
                 Verdict::Failed(why) => failed.lock().unwrap().push(why),

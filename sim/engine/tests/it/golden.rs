@@ -18,7 +18,7 @@ const EXACT: f64 = 1e-3;
 const HALF: f64 = 0.05;
 
 /// Greedy tokens of each prompt.
-const GREEDY: usize = 12;
+const GREEDY: usize = 4;
 
 fn engine(golden: Golden, change: impl FnOnce(&mut EngineOptions)) -> Engine {
     golden.engine(|options| {
