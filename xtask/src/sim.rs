@@ -65,6 +65,9 @@ fn command_line(command: &str, rest: &[String]) -> Vec<String> {
     words.extend(["--manifest-path".to_owned(), root().join(MANIFEST).display().to_string()]);
     let build = root().join(FOLDER).join("build");
     words.extend(["--target-dir".to_owned(), build.display().to_string()]);
+    // Shared with the workspace above: most crates of the registry are the same there.
+    let shared = format!("build.build-dir={:?}", root().join("target").display().to_string());
+    words.extend(["--config".to_owned(), shared]);
     words.extend(rest.iter().cloned());
     words
 }
