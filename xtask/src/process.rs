@@ -28,9 +28,17 @@ pub fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
-/// The cargo that runs this program.
+/// The cargo that runs this program, as a user would start it: what it told this program of the
+/// package `xtask` would look like a change to build scripts that watch those variables.
 pub fn cargo() -> Command {
-    command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut cargo = command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            cargo.env_remove(name);
+        }
+    }
+    cargo
 }
 
 /// Runs to the end with inherited output.
