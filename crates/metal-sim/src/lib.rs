@@ -6,6 +6,7 @@
 //! uninitialised memory, limits of a chosen GPU.
 
 pub mod abi;
+pub mod archive;
 mod compile;
 mod launch;
 mod library;

@@ -81,11 +81,24 @@ macro_rules! methods {
 }
 pub(super) use methods;
 
-/// Declares a class and its metaclass as statics, and exports the class's symbol.
+/// Declares a class and its metaclass as statics, and exports the class's symbol. The last
+/// argument declares the class's own methods, where there are others than `alloc` and `new`.
 macro_rules! class {
     ($name:ident, $meta:ident, $text:literal, $make:expr, $declare:expr) => {
-        static $meta: $crate::objc::class::Class =
-            $crate::objc::class::Class::meta($crate::objc::class::c_name(concat!($text, "\0")));
+        $crate::objc::class::class!(
+            $name,
+            $meta,
+            $text,
+            $make,
+            $declare,
+            $crate::objc::object::declare_class_methods
+        );
+    };
+    ($name:ident, $meta:ident, $text:literal, $make:expr, $declare:expr, $declare_class:expr) => {
+        static $meta: $crate::objc::class::Class = $crate::objc::class::Class::meta(
+            $crate::objc::class::c_name(concat!($text, "\0")),
+            $declare_class,
+        );
         #[unsafe(export_name = concat!("._OBJC_CLASS_", $text))]
         pub(in crate::objc) static $name: $crate::objc::class::Class =
             $crate::objc::class::Class::new(
@@ -124,13 +137,13 @@ impl Class {
         }
     }
 
-    /// The class of a class: its methods are `alloc` and `new`.
-    pub(super) const fn meta(name: &'static CStr) -> Self {
+    /// The class of a class.
+    pub(super) const fn meta(name: &'static CStr, declare: fn(&mut Methods)) -> Self {
         Self {
             isa: None,
             name,
             is_meta: true,
-            declare: super::object::declare_class_methods,
+            declare,
             make: None,
             methods: OnceLock::new(),
             alive: AtomicIsize::new(0),

@@ -28,12 +28,14 @@ pub struct Settings {
     pub timeout: Duration,
     /// A barrier between launches that has no effect.
     pub omission: Option<Arc<Omission>>,
+    /// Whether traces may be written to documents.
+    pub capture: bool,
     /// Whether [`take_outcomes`] gets what each run found and moved.
     pub record: bool,
 }
 
 impl Default for Settings {
-    /// A checked M1 on one thread.
+    /// A checked M1 on one thread; traces as `METAL_CAPTURE_ENABLED` has it.
     fn default() -> Self {
         Self {
             profile: Profile::M1,
@@ -46,6 +48,7 @@ impl Default for Settings {
             patience: Duration::from_secs(60),
             timeout: Duration::from_secs(10),
             omission: None,
+            capture: std::env::var_os("METAL_CAPTURE_ENABLED").is_some_and(|value| value == "1"),
             record: false,
         }
     }

@@ -3,10 +3,12 @@
 
 mod blit;
 mod buffers;
+mod capture;
 mod commands;
 mod faults;
 mod kernels;
 mod layer;
 mod misuse;
 mod ownership;
+mod precompiled;
 mod residency;

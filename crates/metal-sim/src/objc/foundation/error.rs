@@ -10,6 +10,7 @@ class!(NS_ERROR, NS_ERROR_META, "NSError", None, declare);
 /// Who an error comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::objc) enum Domain {
+    Capture,
     CommandBuffer,
     Library,
     Pipeline,
@@ -19,6 +20,7 @@ pub(in crate::objc) enum Domain {
 impl Domain {
     const fn name(self) -> &'static str {
         match self {
+            Self::Capture => "MTLCaptureErrorDomain",
             Self::CommandBuffer => "MTLCommandBufferErrorDomain",
             Self::Library => "MTLLibraryErrorDomain",
             Self::Pipeline => "MTLComputePipelineErrorDomain",

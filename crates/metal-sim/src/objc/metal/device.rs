@@ -146,6 +146,9 @@ fn declare(table: &mut Methods) {
         c"newLibraryWithSource:options:error:" = |
             device, source: Id, _options: Id, error: ErrorSlot
         | -> Id { library::compile(device, source, error) }
+        c"newLibraryWithData:error:" = |device, data: Id, error: ErrorSlot| -> Id {
+            library::precompiled(device, data, error)
+        }
         c"newComputePipelineStateWithFunction:error:" = |
             device, function: Id, error: ErrorSlot
         | -> Id { pipeline::of_function(&device, function.get::<Function>("the function"), error) }

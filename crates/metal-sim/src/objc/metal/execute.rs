@@ -1,6 +1,7 @@
 //! Running what command buffers recorded.
 
 use super::buffer::Buffer;
+use super::capture;
 use super::device::Device;
 use super::event::Event;
 use crate::objc::faults::{self, Fault};
@@ -128,6 +129,7 @@ impl Operation {
 
 impl Pass {
     fn run(&self, device: &Device) -> Result<(), Failure> {
+        capture::note(device, &self.launches);
         let settings = &device.settings;
         let Settings { profile, workers, seed, watch, patience, .. } = *settings;
         let simulator = Simulator { workers, seed, watch, patience, ..Simulator::new(profile) };

@@ -1,6 +1,8 @@
-//! `MTLLibrary` and `MTLFunction`: compiled source, and a kernel of it.
+//! `MTLLibrary` and `MTLFunction`: compiled source, and a kernel of it. What stands in for a
+//! precompiled library is an archive of sources, each compiled when a kernel of it is asked for.
 
 use super::constants::ConstantValues;
+use super::data::Data;
 use super::device::Device;
 use super::label::{Label, labelled};
 use crate::objc::abi::ErrorSlot;
@@ -9,13 +11,15 @@ use crate::objc::faults::{self, Fault};
 use crate::objc::foundation::{Domain, Failure, List, Text, set_error};
 use crate::objc::object::{Body, Id, Strong};
 use crate::objc::settings::Settings;
-use crate::{CompileError, Compiler, Kernel, Mode, Source};
+use crate::{CompileError, Compiler, Kernel, Mode, Source, archive};
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 class!(LIBRARY, LIBRARY_META, "MetalSimLibrary", None, declare);
 class!(FUNCTION, FUNCTION_META, "MetalSimFunction", None, declare_function);
 
+/// `MTLLibraryErrorInternal`
+const INTERNAL: isize = 2;
 /// `MTLLibraryErrorCompileFailure`
 const COMPILE_FAILURE: isize = 3;
 /// `MTLLibraryErrorFunctionNotFound`
@@ -24,11 +28,31 @@ const FUNCTION_NOT_FOUND: isize = 5;
 /// What sources are called in reports.
 const SOURCE_NAME: &str = "library.metal";
 
-/// A compiled source.
+/// Compiled sources.
 pub(super) struct Library {
     device: Arc<Device>,
-    compiled: crate::Library,
+    parts: Vec<Part>,
     label: Label,
+}
+
+/// A source, and what it compiles to.
+struct Part {
+    source: Source,
+    compiled: OnceLock<crate::Library>,
+}
+
+impl Part {
+    fn new(source: Source) -> Self {
+        Self { source, compiled: OnceLock::new() }
+    }
+
+    fn compiled(&self, device: &Device) -> Result<&crate::Library, CompileError> {
+        if let Some(compiled) = self.compiled.get() {
+            return Ok(compiled);
+        }
+        let compiled = build(device, &self.source)?;
+        Ok(self.compiled.get_or_init(|| compiled))
+    }
 }
 
 impl Body for Library {
@@ -91,36 +115,73 @@ fn build(device: &Device, source: &Source) -> Result<crate::Library, CompileErro
 /// `newLibraryWithSource:options:error:`. A `#line` directive gives the source its name.
 pub(super) fn compile(device: Arc<Device>, source: Id, error: ErrorSlot) -> Id {
     let text = Text::of(source, "the source").unwrap_or_default();
-    let source = Source { name: SOURCE_NAME.to_owned(), text };
-    match build(&device, &source) {
-        Ok(compiled) => Strong::new(Library { device, compiled, label: Label::default() }).give(),
-        Err(reason) => {
-            let text = reason.to_string();
-            set_error(error, Failure { domain: Domain::Library, code: COMPILE_FAILURE, text });
-            Id::NIL
-        }
+    let part = Part::new(Source { name: SOURCE_NAME.to_owned(), text });
+    match part.compiled(&device) {
+        Ok(_) => Library::give(device, vec![part]),
+        Err(reason) => refuse(error, COMPILE_FAILURE, reason.to_string()),
     }
 }
 
+/// `newLibraryWithData:error:`.
+pub(super) fn precompiled(device: Arc<Device>, data: Id, error: ErrorSlot) -> Id {
+    let data = data.get::<Data>("the data");
+    let bytes = data.as_ref().map_or(&[][..], |data| &data.0);
+    match archive::unpack(bytes) {
+        Ok(sources) => {
+            // A source is the same under any name, and compiled once a process.
+            let part = |source| Part::new(Source { name: SOURCE_NAME.to_owned(), ..source });
+            Library::give(device, sources.into_iter().map(part).collect())
+        }
+        Err(reason) => refuse(error, INTERNAL, reason.to_string()),
+    }
+}
+
+fn refuse(slot: ErrorSlot, code: isize, text: String) -> Id {
+    set_error(slot, Failure { domain: Domain::Library, code, text });
+    Id::NIL
+}
+
 impl Library {
+    fn give(device: Arc<Device>, parts: Vec<Part>) -> Id {
+        Strong::new(Self { device, parts, label: Label::default() }).give()
+    }
+
+    /// A kernel, and the library that has it.
+    fn kernel(&self, name: &str) -> Result<(Kernel, &crate::Library), (isize, String)> {
+        let mut reason = format!("no source of the library has a kernel named {name:?}");
+        // In an archive only sources that have the name are compiled for it.
+        let all = self.parts.len() == 1;
+        for part in self.parts.iter().filter(|part| all || part.source.text.contains(name)) {
+            let compiled = part.compiled(&self.device);
+            let compiled = compiled.map_err(|error| (COMPILE_FAILURE, error.to_string()))?;
+            match compiled.kernel(name) {
+                Ok(kernel) => return Ok((kernel, compiled)),
+                Err(missing) => reason = missing.to_string(),
+            }
+        }
+        Err((FUNCTION_NOT_FOUND, reason))
+    }
+
     fn function(&self, name: Id, values: Option<&ConstantValues>) -> Result<Strong, Failure> {
-        let fail = |code, text| Failure { domain: Domain::Library, code, text };
+        let fail = |(code, text)| Failure { domain: Domain::Library, code, text };
         let name = Text::of(name, "the name of a function").unwrap_or_default();
         let missing = faults::strikes(Fault::MissingKernel);
-        let wanted = if missing { "" } else { &name };
-        let kernel = self
-            .compiled
-            .kernel(wanted)
-            .map_err(|reason| fail(FUNCTION_NOT_FOUND, reason.to_string()))?;
-        let used = |index: u32| self.compiled.constants().iter().any(|used| used.index == index);
+        let (kernel, library) = self.kernel(if missing { "" } else { &name }).map_err(fail)?;
+        let used = |index: u32| library.constants().iter().any(|used| used.index == index);
         // Metal takes values for constants that a library does not have.
         let values = values.map(ConstantValues::values).unwrap_or_default();
         let values: Vec<_> = values.into_iter().filter(|(index, _)| used(*index)).collect();
         let kernel = kernel
             .with_constants(&values)
-            .map_err(|reason| fail(COMPILE_FAILURE, reason.to_string()))?;
+            .map_err(|reason| fail((COMPILE_FAILURE, reason.to_string())))?;
         let device = Arc::clone(&self.device);
         Ok(Strong::new(Function { device, kernel, label: Label::default() }))
+    }
+
+    /// Names of all kernels of the sources that compile.
+    fn names(&self) -> Vec<Strong> {
+        let compiled = self.parts.iter().filter_map(|part| part.compiled(&self.device).ok());
+        compiled.flat_map(|one| one.kernels().map(|name| Strong::new(Text::new(name)))).collect()
     }
 }
 
@@ -129,8 +190,7 @@ fn declare(table: &mut Methods) {
     methods! { table, Library;
         c"device" = |library| -> Id { Strong::of(Arc::clone(&library.device)).autorelease() }
         c"functionNames" = |library| -> Id {
-            let names = library.compiled.kernels().map(|name| Strong::new(Text::new(name)));
-            Strong::new(List::new(names.collect())).autorelease()
+            Strong::new(List::new(library.names())).autorelease()
         }
         c"newFunctionWithName:" = |library, name: Id| -> Id {
             library.function(name, None).map_or(Id::NIL, Strong::give)

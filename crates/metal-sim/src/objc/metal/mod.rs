@@ -2,9 +2,11 @@
 
 mod blit;
 mod buffer;
+mod capture;
 mod command_buffer;
 mod compute;
 mod constants;
+mod data;
 mod descriptors;
 mod device;
 mod event;
@@ -17,10 +19,12 @@ mod residency;
 
 pub(super) use blit::BLIT_ENCODER;
 pub(super) use buffer::BUFFER;
+pub(super) use capture::{CAPTURE_DESCRIPTOR, CAPTURE_MANAGER};
 pub(super) use command_buffer::COMMAND_BUFFER;
 pub(super) use compute::COMPUTE_ENCODER;
 pub use compute::metal_sim_bind_length;
 pub(super) use constants::CONSTANT_VALUES;
+pub(super) use data::DATA;
 pub(super) use descriptors::{
     COMMAND_BUFFER_DESCRIPTOR, COMPILE_OPTIONS, PIPELINE_DESCRIPTOR, RESIDENCY_SET_DESCRIPTOR,
 };
