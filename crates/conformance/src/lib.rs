@@ -20,7 +20,7 @@ mod variants;
 pub use case::{Case, CaseBuilder, CaseStep};
 pub use compare::{Difference, Tolerance, compare};
 pub use models::{TinyModel, TinyRows, TinyRun, run_tiny, tiny_logits};
-pub use report::support;
+pub use report::{lowered, support};
 pub use run::{MakeDevice, Outcome, Verdict, check, check_all, judge, run};
 pub use seeded::Seeded;
 pub use time::{Timed, time};

@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 use minfer_backend_cpu::{CpuTarget, Isa};
+use minfer_backend_metal::{Limits, MetalTarget, Staging};
 use minfer_gguf::LIMITS;
 use minfer_graph::OpKind;
 use minfer_models::arch::ARCHITECTURES;
@@ -81,6 +82,8 @@ fn support() -> String {
         .collect();
     let mut targets: Vec<(&str, &dyn Target)> = vec![("reference", reference.target())];
     targets.extend(cpus.iter().map(|(name, target)| (name.as_str(), target as &dyn Target)));
+    let metal = MetalTarget::new(Limits::apple7("Apple M1"), Staging::Half);
+    targets.push(("metal", &metal));
     minfer_conformance::support(&targets)
 }
 
