@@ -14,6 +14,7 @@ mod state;
 mod steps;
 mod weights;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use minfer_graph::ValueId;
@@ -22,9 +23,9 @@ use minfer_plan::{
     PlacedWeight, Region, Split, StateHandle, Steps, Target, Ticket, Trail,
 };
 
-use crate::options::MetalOptions;
+use crate::options::{MetalOptions, Metallib};
 use crate::spans::Spans;
-use crate::sys::{Completion, Gpu, Residency};
+use crate::sys::{Capture, Completion, Gpu, Residency};
 use crate::target::MetalTarget;
 use areas::Areas;
 use pipelines::Pipelines;
@@ -51,6 +52,17 @@ pub struct Metal {
     residency: Option<Residency>,
     /// Whether what is here is held resident.
     wired: bool,
+    tracing: Tracing,
+}
+
+/// The trace that was asked for.
+enum Tracing {
+    /// None, or it was taken.
+    Off,
+    /// It begins with the first step.
+    Wanted(PathBuf),
+    /// It ends when the device rests, or goes.
+    Running { _capture: Capture },
 }
 
 impl std::fmt::Debug for Metal {
@@ -60,20 +72,40 @@ impl std::fmt::Debug for Metal {
 }
 
 impl Metal {
-    /// The system's GPU. Fails where there is none.
-    pub fn new(options: MetalOptions) -> Result<Metal, DeviceError> {
-        let gpu = Gpu::open().ok_or_else(|| DeviceError::Failed {
+    /// The system's GPU. Fails where there is none, where the library is none, and where no trace
+    /// can be written.
+    pub fn new(mut options: MetalOptions) -> Result<Metal, DeviceError> {
+        let failed = |reason: String| DeviceError::Failed {
             device: "metal".to_owned(),
-            reason: "this machine has no Metal device".to_owned(),
+            reason,
             recent: Vec::new(),
-        })?;
-        let target = MetalTarget::new(gpu.limits(), options.staging).with_tune(options.tune);
+        };
+        let gpu =
+            Gpu::open().ok_or_else(|| failed("this machine has no Metal device".to_owned()))?;
+        let tracing = match options.capture.take() {
+            None => Tracing::Off,
+            Some(path) => {
+                let named = |why| failed(format!("no trace in {}: {why}", path.display()));
+                Capture::check(&path).map_err(named)?;
+                Tracing::Wanted(path)
+            }
+        };
+        let given = options.metallib.take();
+        let origin = given.as_ref().map(|given| format!("kernels of {}", given.name));
+        let metallib = given.or_else(Metallib::embedded);
+        let origin = origin.unwrap_or_else(|| match &metallib {
+            Some(_) => "precompiled kernels".to_owned(),
+            None => "kernels compiled from source".to_owned(),
+        });
+        let pipelines = Pipelines::new(&gpu, metallib).map_err(failed)?;
+        let target = MetalTarget::new(gpu.limits(), options.staging);
+        let target = target.with_tune(options.tune).with_feature(&origin);
         let residency = Residency::new(&gpu);
         Ok(Metal {
             target,
             options,
             gpu,
-            pipelines: Pipelines::default(),
+            pipelines,
             weights: Weights::default(),
             states: Vec::new(),
             loaded: Vec::new(),
@@ -83,7 +115,25 @@ impl Metal {
             trail: Trail::default(),
             residency,
             wired: false,
+            tracing,
         })
+    }
+
+    /// Begins the trace that was asked for.
+    fn trace(&mut self) -> Result<(), DeviceError> {
+        let Tracing::Wanted(path) = &self.tracing else { return Ok(()) };
+        let begun = Capture::begin(&self.gpu, path);
+        let begun =
+            begun.map_err(|why| self.failed(format!("no trace in {}: {why}", path.display())));
+        self.tracing = Tracing::Running { _capture: begun? };
+        Ok(())
+    }
+
+    /// Ends it.
+    fn end_trace(&mut self) {
+        if matches!(self.tracing, Tracing::Running { .. }) {
+            self.tracing = Tracing::Off;
+        }
     }
 
     /// Bytes that are held resident at the moment.
@@ -247,6 +297,7 @@ impl Device for Metal {
         self.steps.clear();
         self.copies.clear();
         self.trail.clear();
+        self.end_trace();
         // What is old goes first: both may not fit. Steps of the old queue keep what they use.
         self.wired = false;
         self.pipelines.clear();
@@ -261,6 +312,7 @@ impl Device for Metal {
             residency.release();
         }
         self.wired = false;
+        self.end_trace();
     }
 
     fn kernels(&mut self) -> Result<Vec<KernelInfo>, DeviceError> {

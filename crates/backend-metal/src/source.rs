@@ -8,7 +8,10 @@ use std::fmt::Write as _;
 use minfer_quant::{KvType, Quant};
 
 use crate::arguments;
-use crate::kernels::{attention, expert_matmul, matmul};
+use crate::instances::{
+    COLUMNS, FEW, MIXED, PARTS, attention_name, few_name, many_name, may_round, mixed_name,
+    prefill_name,
+};
 
 /// Source text for one library.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +43,7 @@ const ACTIVATION: Fragment = fragment!("common/activation.metal");
 const CACHE: Fragment = fragment!("common/cache.metal");
 const ONLINE: Fragment = fragment!("common/online.metal");
 const SIX_BITS: Fragment = fragment!("quant/six_bits.metal");
-const FEW: Fragment = fragment!("common/few.metal");
+const FEW_ROWS: Fragment = fragment!("common/few.metal");
 const TILES: Fragment = fragment!("common/tiles.metal");
 const PRODUCTS: Fragment = fragment!("common/products.metal");
 const BEST: Fragment = fragment!("common/best.metal");
@@ -141,12 +144,13 @@ impl Composer {
     }
 
     /// An instance for each format and type that it may be staged as.
-    fn for_each_staging(mut self, template: &str, name: fn(Quant, bool) -> String) -> Composer {
+    fn for_each_staging(mut self, template: &str) -> Composer {
         for &quant in Quant::ALL {
-            let decoder = decoder_type(quant);
-            self.instance(template, &format!("{decoder}, float"), name(quant, false));
-            if matmul::may_round(quant) {
-                self.instance(template, &format!("{decoder}, half"), name(quant, true));
+            for (half, ty) in [(false, "float"), (true, "half")] {
+                if !half || may_round(quant) {
+                    let arguments = format!("{}, {ty}", decoder_type(quant));
+                    self.instance(template, &arguments, many_name(template, quant, half));
+                }
             }
         }
         self
@@ -194,16 +198,16 @@ fn embed() -> Module {
 }
 
 fn matmul_few() -> Module {
-    let fragments = [NORM, PRODUCTS, FEW, fragment!("matmul.metal")];
+    let fragments = [NORM, PRODUCTS, FEW_ROWS, fragment!("matmul.metal")];
     for_each_few(Composer::new("matmul_few").with_decoders().with(&fragments), "matmul_few")
 }
 
 fn matmul_mixed() -> Module {
-    let fragments = [NORM, PRODUCTS, FEW, fragment!("matmul_mixed.metal")];
+    let fragments = [NORM, PRODUCTS, FEW_ROWS, fragment!("matmul_mixed.metal")];
     let mut composer = Composer::new("matmul_mixed").with_decoders().with(&fragments);
-    for pair in matmul::MIXED {
+    for pair in MIXED {
         let [first, third] = pair.map(decoder_type);
-        composer.instance("matmul_mixed", &format!("{first}, {third}"), matmul::mixed_name(pair));
+        composer.instance("matmul_mixed", &format!("{first}, {third}"), mixed_name(pair));
     }
     composer.module
 }
@@ -214,10 +218,9 @@ fn gate_up() -> Module {
 }
 
 fn for_each_few(mut composer: Composer, kernel: &str) -> Module {
-    for few in matmul::FEW {
+    for few in FEW {
         let rest = format!(", {}, {}", few.weight_rows, few.rows);
-        composer =
-            composer.for_each_format(kernel, &rest, |quant| matmul::few_name(kernel, quant, few));
+        composer = composer.for_each_format(kernel, &rest, |quant| few_name(kernel, quant, few));
     }
     composer.module
 }
@@ -225,7 +228,7 @@ fn for_each_few(mut composer: Composer, kernel: &str) -> Module {
 fn matmul_many() -> Module {
     let fragments = [TILES, fragment!("matmul_many.metal")];
     let composer = Composer::new("matmul_many").with_decoders().with(&fragments);
-    composer.for_each_staging("matmul_many", matmul::many_name).module
+    composer.for_each_staging("matmul_many").module
 }
 
 fn expert_matmul() -> Module {
@@ -241,7 +244,7 @@ fn expert_matmul_many() -> Module {
     let fragments = [TILES, fragment!("expert_matmul_many.metal")];
     let composer = Composer::new("expert_matmul_many").with_decoders().with(&fragments);
     let composer = composer.plain(&["expert_matmul_lists"]);
-    composer.for_each_staging("expert_matmul_many", expert_matmul::many_name).module
+    composer.for_each_staging("expert_matmul_many").module
 }
 
 /// The struct of a cache type.
@@ -267,9 +270,9 @@ fn attention() -> Module {
     let mut composer = composer.plain(&["attention_combine"]);
     for &key in KvType::ALL {
         for &value in KvType::ALL {
-            for columns in attention::COLUMNS {
+            for columns in COLUMNS {
                 let types = format!("{}, {}, {columns}", cache_type(key), cache_type(value));
-                composer.instance("attention", &types, attention::name(key, value, columns));
+                composer.instance("attention", &types, attention_name(key, value, columns));
             }
         }
     }
@@ -279,10 +282,10 @@ fn attention() -> Module {
 fn attention_prefill() -> Module {
     let fragments = [ACTIVATION, CACHE, ONLINE, fragment!("attention_prefill.metal")];
     let mut composer = Composer::new("attention_prefill").with(&fragments);
-    for parts in attention::PARTS {
+    for parts in PARTS {
         for (half, ty) in [(true, "half"), (false, "float")] {
             let arguments = format!("{ty}, {parts}");
-            let name = attention::prefill_name(half, parts);
+            let name = prefill_name(half, parts);
             composer.instance("attention_prefill", &arguments, name);
         }
     }

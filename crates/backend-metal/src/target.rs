@@ -48,6 +48,16 @@ impl MetalTarget {
         self
     }
 
+    /// The same, of which this is said too.
+    #[cfg(feature = "device")]
+    pub(crate) fn with_feature(mut self, feature: &str) -> MetalTarget {
+        if !self.caps.features.is_empty() {
+            self.caps.features += ", ";
+        }
+        self.caps.features += feature;
+        self
+    }
+
     /// How it lowers ops.
     pub(crate) fn how(&self) -> How {
         self.how

@@ -15,12 +15,20 @@ use crate::caps::Staging;
 pub struct Tune {
     pub(crate) matmul_few_rows: u32,
     pub(crate) attention_few_rows: u32,
+    pub(crate) matmul_simdgroups: u32,
     pub(crate) rms_norm_short_cols: u32,
+    pub(crate) rms_norm_simdgroups: u32,
 }
 
 impl Default for Tune {
     fn default() -> Tune {
-        Tune { matmul_few_rows: 8, attention_few_rows: 8, rms_norm_short_cols: 512 }
+        Tune {
+            matmul_few_rows: 8,
+            attention_few_rows: 8,
+            matmul_simdgroups: 2,
+            rms_norm_short_cols: 512,
+            rms_norm_simdgroups: 8,
+        }
     }
 }
 
@@ -66,6 +74,13 @@ const CHOICES: &[Row] = &[
         field: |tune| &mut tune.matmul_few_rows,
     },
     Row {
+        name: "matmul.simdgroups",
+        about: "simdgroups of a threadgroup where few rows meet a matrix, each with weight rows",
+        allowed: 1..=16,
+        values: &[1, 2, 4, 8],
+        field: |tune| &mut tune.matmul_simdgroups,
+    },
+    Row {
         name: "attention.few_rows",
         about: "rows up to which each query row reads the cache for itself",
         allowed: 1..=16,
@@ -74,10 +89,17 @@ const CHOICES: &[Row] = &[
     },
     Row {
         name: "rms_norm.short_cols",
-        about: "columns up to which one simdgroup norms a row, not eight",
+        about: "columns up to which one simdgroup norms a row, not several",
         allowed: 0..=65536,
         values: &[0, 512, 1024, 4096],
         field: |tune| &mut tune.rms_norm_short_cols,
+    },
+    Row {
+        name: "rms_norm.simdgroups",
+        about: "simdgroups that norm a long row",
+        allowed: 2..=16,
+        values: &[4, 8, 16],
+        field: |tune| &mut tune.rms_norm_simdgroups,
     },
 ];
 

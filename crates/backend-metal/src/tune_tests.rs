@@ -7,14 +7,17 @@ fn a_table_changes_what_it_names() {
     let expected = Tune { matmul_few_rows: 4, rms_norm_short_cols: 0, ..Tune::default() };
     assert_eq!(tune, expected);
     let values: Vec<u32> = tune.choices().iter().map(|choice| choice.value).collect();
-    assert_eq!(values, [4, 8, 0]);
+    assert_eq!(values, [4, 2, 8, 0, 8]);
 }
 
 #[test]
 fn a_wrong_table_is_refused_with_what_there_is() {
     let error = Tune::of([("matmul.rows", 4)]).unwrap_err();
     assert_eq!(error.found, "matmul.rows");
-    assert!(error.expected.starts_with("matmul.few_rows, attention.few_rows"), "{error}");
+    assert!(
+        error.expected.starts_with("matmul.few_rows, matmul.simdgroups, attention.few_rows"),
+        "{error}"
+    );
     let error = Tune::of([("matmul.few_rows", 9)]).unwrap_err();
     assert_eq!(error.to_string(), "expected matmul.few_rows from 1 to 8, found 9");
 }

@@ -171,7 +171,7 @@ const SIMULATED_SLOWER: u32 = 60;
 fn metal(options: &EngineOptions) -> Result<Vec<Box<dyn Device>>, Error> {
     #[cfg(all(feature = "metal-sim", not(target_vendor = "apple")))]
     simulate(options);
-    let mut how = options.metal;
+    let mut how = options.metal.clone();
     let table = options.tune.iter().map(|(name, value)| (name.as_str(), *value));
     how.tune = Tune::of(table).map_err(|TuneError { expected, found }| Error::Options {
         option: "tune",

@@ -51,7 +51,7 @@ pub use event::{Completion, Event, FinishReason, SequenceStats};
 pub use gate::gate;
 pub use inspect::{Stage, StageDump, TracedValue};
 pub use load::place;
-pub use minfer_backend_metal::{MetalOptions, Staging};
+pub use minfer_backend_metal::{MetalOptions, Metallib, Staging, Tune};
 pub use minfer_graph::{KvTypes, TensorType};
 pub use minfer_models::Model;
 pub use minfer_plan::{Bucket, Fusion, Placement, TargetId};

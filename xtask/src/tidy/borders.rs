@@ -19,7 +19,8 @@ const EMPTY_NAMES: [&str; 6] = ["Manager", "Helper", "Util", "Utils", "Context",
 pub fn check(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
     let krate = source.crate_name();
-    let script = source.path.ends_with("/build.rs") && !source.path.contains("/src/");
+    let script = source.path.ends_with("/build.rs") || source.path.contains("/build/");
+    let script = script && !source.path.contains("/src/");
     let program = ["/examples/", "/benches/"].iter().any(|folder| source.path.contains(folder));
     let speaks = SPEAKING.contains(&krate) || script || program;
     for (at, token) in source.tokens.iter().enumerate() {

@@ -24,6 +24,7 @@ fn libraries_do_not_read_the_environment() {
     assert!(rules(PLAN, "use std::{io::{env}, collections};\n").is_empty());
     assert!(rules(PLAN, "const A: &str = env!(\"CARGO_PKG_NAME\");\n").is_empty());
     assert!(rules("crates/backend-cuda/build.rs", "use std::env;\n").is_empty());
+    assert!(rules("crates/backend-cuda/build/part.rs", "use std::fs;\n").is_empty());
     assert_eq!(rules("crates/graph/src/build.rs", "use std::env;\n"), ["environment"]);
 }
 

@@ -1,22 +1,53 @@
-//! Kernels made ready, each once: a module is compiled when the first of its kernels is needed.
+//! Kernels made ready, each once: of a precompiled library where there is one, else of a module
+//! that is compiled when the first of its kernels is needed.
 
 use std::collections::HashMap;
 
 use minfer_plan::KernelInfo;
 
 use crate::dispatch::Dispatch;
+use crate::options::Metallib;
 use crate::source::{Module, modules};
 use crate::sys::{Gpu, Library, Pipeline};
 
 #[derive(Default)]
 pub(super) struct Pipelines {
+    precompiled: Option<Precompiled>,
     /// The device's modules; made at the first need.
     modules: Vec<Module>,
     libraries: HashMap<&'static str, Library>,
     ready: HashMap<String, Pipeline>,
 }
 
+/// A library that has all kernels, made anew for each GPU.
+struct Precompiled {
+    metallib: Metallib,
+    library: Option<Library>,
+}
+
+impl Precompiled {
+    fn library(&mut self, gpu: &Gpu) -> Result<&Library, String> {
+        let made = match self.library.take() {
+            Some(library) => library,
+            None => {
+                let made = gpu.precompiled(&self.metallib.bytes);
+                made.map_err(|why| format!("{} is no library: {why}", self.metallib.name))?
+            }
+        };
+        Ok(self.library.insert(made))
+    }
+}
+
 impl Pipelines {
+    /// Where kernels come from: this library, or the source. Fails with what is wrong with it.
+    pub(super) fn new(gpu: &Gpu, metallib: Option<Metallib>) -> Result<Pipelines, String> {
+        let mut precompiled = metallib.map(|metallib| Precompiled { metallib, library: None });
+        if let Some(one) = &mut precompiled {
+            one.library(gpu)?;
+        }
+        Ok(Pipelines { precompiled, ..Pipelines::default() })
+    }
+
     /// Makes the kernel of a launch ready, and checks that it takes the launch's threads. Fails
     /// with the kernel's name and the reason.
     pub(super) fn make(&mut self, gpu: &Gpu, launch: &Dispatch) -> Result<(), String> {
@@ -50,6 +81,10 @@ impl Pipelines {
     }
 
     fn pipeline(&mut self, gpu: &Gpu, kernel: &str) -> Result<Pipeline, String> {
+        if let Some(one) = &mut self.precompiled {
+            let made = gpu.pipeline(one.library(gpu)?, kernel);
+            return made.map_err(|why| format!("{}: {why}", one.metallib.name));
+        }
         if self.modules.is_empty() {
             self.modules = modules();
         }
@@ -63,6 +98,9 @@ impl Pipelines {
 
     /// Forgets what was made of a GPU that is gone.
     pub(super) fn clear(&mut self) {
+        if let Some(one) = &mut self.precompiled {
+            one.library = None;
+        }
         self.libraries.clear();
         self.ready.clear();
     }

@@ -51,6 +51,7 @@ impl Metal {
         }
         let run = self.steps.next(index, inputs.counts());
         let run = run.ok_or_else(|| DeviceError::Busy { device: self.name() })?;
+        self.trace()?;
         self.wire();
         self.import(&run, imports)?;
         let mut tokens = Vec::with_capacity(inputs.tokens.len());

@@ -1,6 +1,6 @@
 // add_norm: s = a + b, which may take a's place, and y = s * w / sqrt(mean(s * s) + eps).
 //
-// Grid: x 1, y over rows. One simdgroup for short rows, eight for long ones.
+// Grid: x 1, y over rows. One simdgroup for short rows, several for long ones.
 kernel void add_norm(device const float* x [[buffer(0)]],
                      device const float* other [[buffer(1)]],
                      device const float* weight [[buffer(2)]],

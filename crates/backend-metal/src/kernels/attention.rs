@@ -18,22 +18,9 @@ use super::operands::{Paged, cache_kind, check_vector};
 use crate::arguments::AttentionArguments;
 use crate::caps::Staging;
 use crate::dispatch::{Dispatch, Grid, Slot};
+use crate::instances::{COLUMNS, PARTS, attention_name, prefill_name};
 use crate::target::MetalTarget;
 use crate::tune::How;
-
-/// Columns of V that a lane may have: each bounds the head sizes of a kernel at 32 times that.
-pub(crate) const COLUMNS: [usize; 3] = [2, 4, 8];
-
-pub(crate) fn name(key: KvType, value: KvType, columns: usize) -> String {
-    format!("attention_{}_{}_{}", key.name(), value.name(), 32 * columns)
-}
-
-/// Parts of 64 columns that a head has in the matrix kernel.
-pub(crate) const PARTS: [usize; 4] = [1, 2, 3, 4];
-
-pub(crate) fn prefill_name(half: bool, parts: usize) -> String {
-    format!("attention_prefill_{}_{}", if half { "half" } else { "float" }, 64 * parts)
-}
 
 /// Bytes of the partial results: maximum, sum and accumulator of each slot and head.
 pub(super) fn scratch(op: &Attention, io: &Io<'_>) -> usize {
@@ -106,7 +93,7 @@ fn few_rows(paged: &Paged) -> (String, &'static str, u32) {
     let columns = columns.unwrap_or(COLUMNS[COLUMNS.len() - 1]);
     let floats = head_dim + 4 * (32 + head_dim + 2);
     let why = "few rows: four simdgroups a query row and head";
-    (name(paged.key, paged.value, columns), why, (4 * floats).next_multiple_of(16) as u32)
+    (attention_name(paged.key, paged.value, columns), why, (4 * floats).next_multiple_of(16) as u32)
 }
 
 /// The same of the matrix kernel: queries, a part of a page, scores, weights, two diagonal

@@ -7,21 +7,17 @@
 
 use minfer_graph::op::expert_matmul::ExpertMatmul;
 use minfer_plan::{Io, Unsupported};
-use minfer_quant::Quant;
 
-use super::matmul::{TILE, few_shape, may_round, tile_memory};
+use super::matmul::{TILE, few_shape, tile_memory};
 use super::operands::{check_matrix, row_bytes};
 use crate::arguments::{ExpertListArguments, ExpertMatmulArguments, ExpertTileArguments};
 use crate::caps::Staging;
 use crate::dispatch::{Dispatch, Grid, Slot};
+use crate::instances::{many_name, may_round};
 use crate::tune::How;
 
 /// Weight rows of a threadgroup of the mat-vec: two simdgroups of four.
 pub(super) const ROWS: usize = 8;
-
-pub(crate) fn many_name(quant: Quant, half: bool) -> String {
-    format!("expert_matmul_many_{}_{}", quant.name(), if half { "half" } else { "float" })
-}
 
 pub(super) fn lower(
     op: &ExpertMatmul,
@@ -88,7 +84,7 @@ fn many(op: &ExpertMatmul, io: &Io<'_>, how: How, ranks: u32, row_bytes: u32) ->
             threadgroup_memory: (8 * weight.experts).next_multiple_of(16) as u32,
         },
         Dispatch {
-            kernel: many_name(weight.quant, half),
+            kernel: many_name("expert_matmul_many", weight.quant, half),
             why: "many rows: pairs of one expert share its tiles",
             buffers: vec![Slot::Input(0), lists, Slot::Weight(op.weight), Slot::Output(0)],
             arguments: arguments.bytes(),

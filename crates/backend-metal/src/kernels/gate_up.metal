@@ -14,8 +14,9 @@ kernel void gate_up(device const float* x [[buffer(0)]],
                     constant uint& rows [[buffer(8)]],
                     uint3 tg [[threadgroup_position_in_grid]],
                     uint lane [[thread_index_in_simdgroup]],
-                    uint sg [[simdgroup_index_in_threadgroup]]) {
-    const uint first = (tg.x * 2 + sg) * ROWS;
+                    uint sg [[simdgroup_index_in_threadgroup]],
+                    uint simdgroups [[simdgroups_per_threadgroup]]) {
+    const uint first = (tg.x * simdgroups + sg) * ROWS;
     if (first < a.outputs) {
         float gates[ROWS][N] = {}, ups[ROWS][N] = {};
         float squares[N] = {}, again[N] = {}, factors[N];

@@ -6,10 +6,11 @@ use minfer_plan::{Io, Unsupported};
 
 use super::glu;
 use super::launch::code;
-use super::matmul::{self, Around, FEW_SIMDGROUPS, few_shape, taken_in};
+use super::matmul::{self, Around, few_shape, taken_in};
 use super::operands::{check_matrix, check_vector, row_bytes};
 use crate::arguments::GateUpArguments;
 use crate::dispatch::{Dispatch, Grid, Slot};
+use crate::instances::few_name;
 use crate::tune::How;
 
 /// Why a norm is not taken in.
@@ -64,10 +65,10 @@ fn fused(
         function,
         factor,
     };
-    let rows = few.weight_rows * FEW_SIMDGROUPS;
+    let rows = few.weight_rows * how.tune.matmul_simdgroups as usize;
     let bias = |member: &Member| member.bias.map_or(Slot::Unused, Slot::Weight);
     Ok(Some(Dispatch {
-        kernel: matmul::few_name("gate_up", weights[0].quant, few),
+        kernel: few_name("gate_up", weights[0].quant, few),
         why: "few rows: both products and the activation at once",
         buffers: vec![
             Slot::Input(gate.operand),
@@ -86,7 +87,7 @@ fn fused(
             spare: 0,
             z: 1,
         },
-        threads: 32 * FEW_SIMDGROUPS as u32,
+        threads: 32 * how.tune.matmul_simdgroups,
         threadgroup_memory: 0,
     }))
 }

@@ -2,8 +2,8 @@
 // weight once. Of a norm before it the factor is applied to the sums; a residual is added to the
 // first matrix's.
 //
-// Grid: x over groups of 2 * ROWS weight rows, those of each matrix in turn, y 1. Two simdgroups of
-// ROWS weight rows each; a lane takes every 32nd group of 16 columns, so a simdgroup reads a
+// Grid: x over groups of ROWS weight rows for each simdgroup, those of each matrix in turn, y 1.
+// Simdgroups have ROWS weight rows each; a lane takes every 32nd group of 16 columns, so a simdgroup reads a
 // stretch of each row at once.
 
 template <typename W, uint ROWS, uint N>
@@ -23,9 +23,10 @@ kernel void matmul_few(device const float* x [[buffer(0)]],
                        constant uint& rows [[buffer(13)]],
                        uint3 tg [[threadgroup_position_in_grid]],
                        uint lane [[thread_index_in_simdgroup]],
-                       uint sg [[simdgroup_index_in_threadgroup]]) {
-    const Matrix m = matrix_of(tg.x, 2 * ROWS, a, weight0, weight1, weight2, bias0, bias1, bias2,
+                       uint sg [[simdgroup_index_in_threadgroup]],
+                       uint simdgroups [[simdgroups_per_threadgroup]]) {
+    const Matrix m = matrix_of(tg.x, simdgroups * ROWS, a, weight0, weight1, weight2, bias0, bias1, bias2,
                                y0, y1, y2);
     const Activations xs = {x, norm, a.has_norm != 0};
-    rows_of<W, ROWS, N>(m, xs, residual, a, rows, lane, sg);
+    rows_of<W, ROWS, N>(m, xs, residual, a, rows, lane, sg, simdgroups);
 }

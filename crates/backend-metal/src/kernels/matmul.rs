@@ -11,33 +11,13 @@
 use minfer_graph::op::matmul::{Matmul, Member};
 use minfer_graph::op::rms_norm::RmsNorm;
 use minfer_plan::{Io, Unsupported};
-use minfer_quant::Quant;
 
 use super::operands::{check_matrix, check_vector, row_bytes};
 use crate::arguments::{FewArguments, MatmulArguments};
 use crate::caps::Staging;
 use crate::dispatch::{Dispatch, Grid, Slot};
+use crate::instances::{FEW, Few, MIXED, few_name, many_name, may_round, mixed_name};
 use crate::tune::How;
-
-/// A shape of the few-row kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Few {
-    /// Rows of activations at most.
-    pub(crate) rows: usize,
-    /// Weight rows of a simdgroup: fewer where more sums must stay in registers.
-    pub(crate) weight_rows: usize,
-}
-
-/// The shapes, each for what the one before it has no room for.
-pub(crate) const FEW: [Few; 4] = [
-    Few { rows: 1, weight_rows: 4 },
-    Few { rows: 2, weight_rows: 4 },
-    Few { rows: 4, weight_rows: 2 },
-    Few { rows: 8, weight_rows: 2 },
-];
-
-/// Simdgroups in a threadgroup of the few-row kernel.
-pub(super) const FEW_SIMDGROUPS: usize = 2;
 
 /// Rows of activations and of the weight in a tile of the many-row kernel, and its step.
 pub(super) const TILE: [usize; 3] = [32, 64, 32];
@@ -54,43 +34,10 @@ pub(super) fn tile_memory(half: bool) -> u32 {
 /// Matrices of one launch of the few-row kernel.
 const FEW_MATRICES: usize = 3;
 
-/// Formats of q and k, and of v, that files have beside each other: a finer v costs little and
-/// helps much, and widths that are no multiple of 256 fall back to other formats.
-pub(crate) const MIXED: [[Quant; 2]; 10] = [
-    [Quant::Q5_0, Quant::Q8_0],
-    [Quant::Q5_1, Quant::Q8_0],
-    [Quant::Q2_K, Quant::Q3_K],
-    [Quant::Q2_K, Quant::Q4_K],
-    [Quant::Q3_K, Quant::Q4_K],
-    [Quant::Q3_K, Quant::Q5_K],
-    [Quant::Q4_K, Quant::Q5_K],
-    [Quant::Q4_K, Quant::Q6_K],
-    [Quant::Q5_K, Quant::Q6_K],
-    [Quant::IQ4_XS, Quant::Q5_K],
-];
-
-pub(crate) fn mixed_name([first, third]: [Quant; 2]) -> String {
-    format!("matmul_mixed_{}_{}", first.name(), third.name())
-}
-
 /// The shape for so many rows of activations.
 pub(super) fn few_shape(rows: usize, how: How) -> Option<Few> {
     let allowed = rows <= how.tune.matmul_few_rows as usize;
     FEW.into_iter().find(|few| allowed && rows <= few.rows)
-}
-
-pub(crate) fn few_name(kernel: &str, quant: Quant, few: Few) -> String {
-    format!("{kernel}_{}_{}", quant.name(), few.rows)
-}
-
-pub(crate) fn many_name(quant: Quant, half: bool) -> String {
-    format!("matmul_many_{}_{}", quant.name(), if half { "half" } else { "float" })
-}
-
-/// Whether weights of a format may be staged as f16: those of f32 would lose bits, and those of
-/// bf16 range.
-pub(crate) fn may_round(quant: Quant) -> bool {
-    quant != Quant::F32 && quant != Quant::BF16
 }
 
 pub(super) fn lower(op: &Matmul, io: &Io<'_>, how: How) -> Result<Vec<Dispatch>, Unsupported> {
@@ -163,7 +110,7 @@ pub(super) fn products(
         }
     }
     for (shape, products) in &alike {
-        dispatches.push(few(*shape, products, around, io)?);
+        dispatches.push(few(*shape, products, around, io, how)?);
     }
     Ok(dispatches)
 }
@@ -186,10 +133,11 @@ fn few(
     products: &[Product<'_>],
     around: &Around<'_>,
     io: &Io<'_>,
+    how: How,
 ) -> Result<Dispatch, Unsupported> {
     let first = products[0].member;
     let weight = io.tables.weight(first.weight);
-    let rows = shape.weight_rows * FEW_SIMDGROUPS;
+    let rows = shape.weight_rows * how.tune.matmul_simdgroups as usize;
     let outputs = |index: usize| {
         let product: Option<&Product<'_>> = products.get(index);
         product.map_or(0, |product| io.tables.weight(product.member.weight).rows)
@@ -238,7 +186,7 @@ fn few(
             spare: 0,
             z: 1,
         },
-        threads: 32 * FEW_SIMDGROUPS as u32,
+        threads: 32 * how.tune.matmul_simdgroups,
         threadgroup_memory: 0,
     })
 }
@@ -269,7 +217,7 @@ fn many(
         around.residual(),
     ];
     Ok(Dispatch {
-        kernel: many_name(weight.quant, half),
+        kernel: many_name("matmul_many", weight.quant, half),
         why: "many rows: tiles of 32 by 64 on simdgroup matrices",
         buffers,
         arguments: arguments.bytes(),

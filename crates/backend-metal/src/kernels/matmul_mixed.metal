@@ -19,17 +19,19 @@ kernel void matmul_mixed(device const float* x [[buffer(0)]],
                          constant uint& rows [[buffer(13)]],
                          uint3 tg [[threadgroup_position_in_grid]],
                          uint lane [[thread_index_in_simdgroup]],
-                         uint sg [[simdgroup_index_in_threadgroup]]) {
+                         uint sg [[simdgroup_index_in_threadgroup]],
+                         uint simdgroups [[simdgroups_per_threadgroup]]) {
     constexpr uint ROWS = 4;
-    const Matrix m = matrix_of(tg.x, 2 * ROWS, a, weight0, weight1, weight2, bias0, bias1, bias2,
+    const uint taken = simdgroups * ROWS;
+    const Matrix m = matrix_of(tg.x, taken, a, weight0, weight1, weight2, bias0, bias1, bias2,
                                y0, y1, y2);
     const Activations xs = {x, norm, a.has_norm != 0};
-    const uint groups0 = (a.outputs0 + 2 * ROWS - 1) / (2 * ROWS);
-    const uint groups1 = (a.outputs1 + 2 * ROWS - 1) / (2 * ROWS);
+    const uint groups0 = (a.outputs0 + taken - 1) / taken;
+    const uint groups1 = (a.outputs1 + taken - 1) / taken;
     // The same for the whole threadgroup.
     if (tg.x < groups0 + groups1) {
-        rows_of<W, ROWS, 1>(m, xs, residual, a, rows, lane, sg);
+        rows_of<W, ROWS, 1>(m, xs, residual, a, rows, lane, sg, simdgroups);
     } else {
-        rows_of<V, ROWS, 1>(m, xs, residual, a, rows, lane, sg);
+        rows_of<V, ROWS, 1>(m, xs, residual, a, rows, lane, sg, simdgroups);
     }
 }

@@ -1,6 +1,6 @@
 // norm_add: y = x * w / sqrt(mean(x * x) + eps) + residual; y may take the residual's place.
 //
-// Grid: x 1, y over rows. One simdgroup for short rows, eight for long ones.
+// Grid: x 1, y over rows. One simdgroup for short rows, several for long ones.
 kernel void norm_add(device const float* x [[buffer(0)]],
                      device const float* residual [[buffer(1)]],
                      device const float* weight [[buffer(2)]],

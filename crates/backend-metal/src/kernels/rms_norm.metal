@@ -1,7 +1,7 @@
 // rms_norm and qk_norm: y = x * w / sqrt(mean(x * x) + eps).
 //
 // Grid: x over the parts of a row that are normed apart (heads), y over rows. One simdgroup for
-// short rows, eight for long ones.
+// short rows, several for long ones.
 kernel void rms_norm(device const float* x [[buffer(0)]],
                      device const float* weight [[buffer(1)]],
                      device float* y [[buffer(2)]],

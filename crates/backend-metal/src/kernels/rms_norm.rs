@@ -1,4 +1,4 @@
-//! `rms_norm`: one simdgroup for short rows, eight for long ones.
+//! `rms_norm`: one simdgroup for short rows, several for long ones.
 
 use minfer_graph::WeightId;
 use minfer_graph::op::rms_norm::RmsNorm;
@@ -33,12 +33,12 @@ pub(super) fn launch(
         why: if short {
             "short rows: one simdgroup each"
         } else {
-            "long rows: eight simdgroups each"
+            "long rows: several simdgroups each"
         },
         buffers,
         arguments: NormArguments { cols: cols as u32, eps }.bytes(),
         grid: Grid::each_row(parts, io.inputs[0].rows),
-        threads: if short { 32 } else { 256 },
+        threads: 32 * if short { 1 } else { how.tune.rms_norm_simdgroups },
         threadgroup_memory: 32 * 4,
     }])
 }

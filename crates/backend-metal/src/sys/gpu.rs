@@ -3,12 +3,13 @@
 
 use std::ffi::c_void;
 use std::ops::Range;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
 use block2::RcBlock;
 use objc2::rc::{Retained, autoreleasepool};
-use objc2::runtime::ProtocolObject;
-use objc2_foundation::NSString;
+use objc2::runtime::{AnyObject, NSObjectProtocol as _, ProtocolObject};
+use objc2::{msg_send, sel};
+use objc2_foundation::{NSError, NSString};
 use objc2_metal::{
     MTLBuffer, MTLCommandQueue, MTLCompileOptions, MTLComputePipelineState,
     MTLCreateSystemDefaultDevice, MTLDevice, MTLLibrary, MTLMathMode, MTLResourceOptions,
@@ -21,6 +22,17 @@ use crate::spans::PAGE;
 
 /// Command buffers that may be in flight: those of two steps, and copies.
 const IN_FLIGHT: usize = 2048;
+
+// SAFETY: libdispatch has it so.
+unsafe extern "C-unwind" {
+    /// Bytes as an object; without a destructor, a copy of them.
+    fn dispatch_data_create(
+        bytes: *const c_void,
+        length: usize,
+        queue: *const c_void,
+        destructor: *const c_void,
+    ) -> *mut AnyObject;
+}
 
 /// A GPU and the queue that its work goes through, in order.
 pub(crate) struct Gpu {
@@ -77,9 +89,29 @@ impl Gpu {
     pub(crate) fn library(&self, text: &str) -> Result<Library, String> {
         autoreleasepool(|_| {
             let options = MTLCompileOptions::new();
-            options.setMathMode(MTLMathMode::Safe);
+            if options.respondsToSelector(sel!(setMathMode:)) {
+                options.setMathMode(MTLMathMode::Safe);
+            } else {
+                #[expect(deprecated, reason = "the only one before macOS 15")]
+                options.setFastMathEnabled(false);
+            }
             let text = NSString::from_str(text);
             let made = self.device.newLibraryWithSource_options_error(&text, Some(&options));
+            made.map(Library).map_err(|error| error.localizedDescription().to_string())
+        })
+    }
+
+    /// A library that was compiled before; fails with the device's words.
+    pub(crate) fn precompiled(&self, bytes: &[u8]) -> Result<Library, String> {
+        autoreleasepool(|_| {
+            let (start, none) = (bytes.as_ptr().cast(), ptr::null());
+            // SAFETY: the slice has this length; the object is new, and the caller's.
+            let data =
+                unsafe { Retained::from_raw(dispatch_data_create(start, bytes.len(), none, none)) };
+            let data = data.ok_or("no memory for it")?;
+            // SAFETY: this is what the method takes and gives.
+            let made: Result<Retained<ProtocolObject<dyn MTLLibrary>>, Retained<NSError>> =
+                unsafe { msg_send![&*self.device, newLibraryWithData: &*data, error: _] };
             made.map(Library).map_err(|error| error.localizedDescription().to_string())
         })
     }

@@ -3,11 +3,13 @@
 //! On Apple's platforms these calls reach Metal; in simulator builds they reach metal-sim, which
 //! executes the same kernels and checks what Metal leaves unchecked.
 
+mod capture;
 mod completion;
 mod gpu;
 mod pass;
 mod residency;
 
+pub(crate) use capture::Capture;
 pub(crate) use completion::Completion;
 pub(crate) use gpu::{Buffer, Gpu, Library, Pipeline};
 pub(crate) use pass::{Commands, ComputePass};

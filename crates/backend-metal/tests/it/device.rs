@@ -8,7 +8,9 @@ use metal_sim::{
     Traffic, Watch,
 };
 use minfer_backend_metal::hazards::{Access, touched};
-use minfer_backend_metal::{Dispatch, Limits, MetalTarget, Slot, Staging, dispatches, modules};
+use minfer_backend_metal::{
+    Dispatch, Limits, MetalTarget, Slot, Staging, Tune, dispatches, modules,
+};
 use minfer_graph::{Input, StateDecl, ValueId};
 use minfer_plan::{
     Device, DeviceError, Done, Inputs, Io, Layout, Limit, LoadedSplit, Place, PlacedState,
@@ -99,6 +101,11 @@ impl SimDevice {
     /// The same device, with the kernels of a changed module instead of those it has.
     pub fn with_changed(self, library: Library) -> SimDevice {
         SimDevice { changed: Some(library), ..self }
+    }
+
+    /// The same device, with other choices between kernels.
+    pub fn with_tune(self, tune: Tune) -> SimDevice {
+        SimDevice { target: self.target.with_tune(tune), ..self }
     }
 
     /// The same device, which notes what each launch moves instead of what is wrong with it.

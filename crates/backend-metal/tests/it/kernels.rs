@@ -14,7 +14,7 @@ use minfer_reference::{Mode, Reference};
 use crate::device::{Run, SimDevice};
 use crate::variants::caches;
 
-const FAST: Run = Run { checked: false, seed: 0 };
+pub const FAST: Run = Run { checked: false, seed: 0 };
 const CHECKED: Run = Run { checked: true, seed: 7 };
 
 /// Whether there is a compiler for the simulator; where tests must not be skipped, there has to be.
@@ -44,8 +44,13 @@ fn numbers(ty: TensorType, bytes: &[u8]) -> Vec<f32> {
 
 /// Whether a case was run, and what is wrong with what came of it.
 fn check(case: &Case, how: Run, staging: Staging) -> (bool, Option<String>) {
+    check_on(case, SimDevice::new(how, staging), staging)
+}
+
+/// The same on a device with this staging.
+pub fn check_on(case: &Case, mut device: SimDevice, staging: Staging) -> (bool, Option<String>) {
     let wrong = |what: String| (true, Some(format!("{}: {what}", case.name)));
-    let found = match run(case, &mut SimDevice::new(how, staging)) {
+    let found = match run(case, &mut device) {
         Ok(Outcome::Ran(found)) => found,
         Ok(Outcome::Unsupported(_)) => return (false, None),
         Err(error) => return wrong(error.to_string()),

@@ -7,4 +7,5 @@ mod kernels;
 mod language;
 mod launches;
 mod models;
+mod tune;
 mod variants;

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use minfer_engine::{
-    DeviceChoice, Engine, EngineOptions, Error, Fusion, KvType, KvTypes, MetalOptions, Staging,
+    DeviceChoice, Engine, EngineOptions, Error, Fusion, KvType, KvTypes, MetalOptions, Metallib,
+    Staging,
 };
 use minfer_gguf::File;
 use minfer_plan::{Caps, DeviceKind};
@@ -88,6 +89,8 @@ static GPU_ONLY: &[&Flag] = &[
     &table::GPU_OVERCOMMIT,
     &table::WEIGHT_COPY,
     &table::WARM_UP,
+    &table::METALLIB,
+    &table::METAL_CAPTURE,
 ];
 
 /// Says which settings of a GPU have none to be of.
@@ -212,7 +215,7 @@ pub fn options(settings: &Settings) -> Result<EngineOptions> {
     Ok(EngineOptions {
         device,
         gpu_layers: gpu_layers(settings)?,
-        metal: metal(settings),
+        metal: metal(settings)?,
         gpu_overcommit: settings.on(&table::GPU_OVERCOMMIT),
         sim_checked: settings.on(&table::SIM_CHECKED),
         threads: threads(settings),
@@ -242,6 +245,7 @@ pub fn device_options(settings: &Settings) -> Result<EngineOptions> {
     Ok(EngineOptions {
         device: device(settings)?,
         threads: threads(settings),
+        metal: MetalOptions { metallib: metallib(settings)?, ..MetalOptions::default() },
         tune: tune(settings)?,
         mmap: settings.on(&table::MMAP),
         clock: Arc::new(SystemClock),
@@ -281,8 +285,8 @@ fn device(settings: &Settings) -> Result<DeviceChoice> {
     Ok(choice)
 }
 
-fn metal(settings: &Settings) -> MetalOptions {
-    MetalOptions {
+fn metal(settings: &Settings) -> Result<MetalOptions> {
+    Ok(MetalOptions {
         staging: match settings.text(&table::STAGING) {
             Some("f32") => Staging::Full,
             _half => Staging::Half,
@@ -290,8 +294,18 @@ fn metal(settings: &Settings) -> MetalOptions {
         deadline: Duration::from_secs_f64(settings.number(&table::GPU_TIMEOUT)),
         copy_weights: settings.on(&table::WEIGHT_COPY),
         warm_up: settings.on(&table::WARM_UP),
+        metallib: metallib(settings)?,
+        capture: settings.path(&table::METAL_CAPTURE),
         ..MetalOptions::default()
-    }
+    })
+}
+
+/// The library that kernels are to come from.
+fn metallib(settings: &Settings) -> Result<Option<Metallib>> {
+    let Some(path) = settings.path(&table::METALLIB) else { return Ok(None) };
+    let name = format!("--metallib {}", path.display());
+    let bytes = fs::read(&path).with_context(|| name.clone())?;
+    Ok(Some(Metallib { name, bytes: bytes.into() }))
 }
 
 fn kv_type(settings: &Settings, flag: &'static Flag) -> Result<KvType> {

@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use minfer_engine::EngineOptions;
+use minfer_engine::{EngineOptions, Tune};
 use minfer_plan::Device;
 use serde::Serialize;
 use serde_json::Value;
@@ -98,7 +98,9 @@ impl Test<'_> {
                 report.kernels = Some(kernels);
             }
             "cases" => {
-                let cases = cases::run(open(options)?.as_mut(), settings, *style)?;
+                let exact = EngineOptions { exact: true, ..options.clone() };
+                let (mut exact, mut default) = (open(&exact)?, open(options)?);
+                let cases = cases::run(exact.as_mut(), default.as_mut(), settings, *style)?;
                 output::line(&cases.text())?;
                 report.failures.extend(cases.failures());
                 report.cases = Some(cases);
@@ -112,7 +114,8 @@ impl Test<'_> {
             }
             "speed" => {
                 let peak = report.machine.bytes_per_second;
-                let (rows, failures) = speed::measure(open(options)?.as_mut(), *style, peak);
+                let mut device = open(options)?;
+                let (rows, failures) = speed::measure(device.as_mut(), options, *style, peak);
                 report.failures.extend(failures);
                 output::print(&speed::table(&rows))?;
                 report.speed = rows;
@@ -155,13 +158,23 @@ fn parts(settings: &Settings) -> Result<Vec<&'static str>> {
 /// # Errors
 /// What is wrong with the text.
 pub fn tune_of(text: &str) -> Result<BTreeMap<String, u32>, String> {
+    // Where a name of the table stands: other objects of a report have the same names.
+    let table = text.find("\"tune\"").unwrap_or(0);
+    let line = |name: &str| {
+        let at = text[table..].find(&format!("\"{name}\"")).unwrap_or(0);
+        text[..table + at].matches('\n').count() + 1
+    };
     let report: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let Some(Value::Object(table)) = report.get("tune") else {
         return Err("expected an object \"tune\", as self-test writes it; found none".to_owned());
     };
     let entry = |(name, value): (&String, &Value)| {
         let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
-        let number = number.ok_or(format!("{name}: expected a number, found {value}"))?;
+        let number = number.ok_or_else(|| {
+            format!("line {}: {name}: expected a number, found {value}", line(name))
+        })?;
+        let known = Tune::of([(name.as_str(), number)]);
+        known.map_err(|error| format!("line {}: {error}", line(name)))?;
         Ok((name.clone(), number))
     };
     table.iter().map(entry).collect()

@@ -4,5 +4,6 @@ mod barriers;
 mod device;
 mod engine;
 mod gpu;
+mod metallib;
 mod models;
 mod ops;

@@ -1,5 +1,7 @@
 //! Each command that computes, on the simulated GPU.
 
+use metal_sim::Source;
+
 use crate::shell::Shell;
 
 const GPU: [&str; 2] = ["--device", "metal-sim"];
@@ -21,7 +23,10 @@ fn devices_of_the_build_are_listed_and_others_refused_by_their_names() {
     let (shell, model) = shell();
     let listed = shell.good(&["devices"]);
     let line = listed.lines().find(|line| line.starts_with("metal-sim")).expect("a line");
-    assert!(line.contains("Apple M1, simulated (unified memory)"), "{line}");
+    assert!(
+        line.contains("Apple M1, simulated (unified memory, kernels compiled from source)"),
+        "{line}"
+    );
     let metal = ["run", "-m", &model, "--device", "metal", "hi"];
     shell.bad(&metal, 2, &["--device metal: not in this build, which has cpu", "metal-sim"]);
 }
@@ -99,4 +104,111 @@ fn more_than_the_working_set_is_refused_with_what_helps() {
     let large = ["-c", "16777216", "-n", "1", "hi"];
     let parts = ["90 % of its working set", "-c N", "-ngl N", "--gpu-overcommit"];
     shell.bad(&on_gpu("run", &model, &large), 1, &parts);
+}
+
+/// The kernels as a library.
+fn library(shell: &Shell, leave_out: &str) -> String {
+    let sources = minfer_backend_metal::modules().into_iter();
+    let sources = sources.filter(|module| module.name != leave_out);
+    let sources: Vec<Source> =
+        sources.map(|module| Source { name: module.name.to_owned(), text: module.text }).collect();
+    let path = shell.path(&format!("without-{leave_out}.metallib"));
+    std::fs::write(&path, metal_sim::archive::pack(&sources)).unwrap();
+    path.to_string_lossy().into_owned()
+}
+
+#[test]
+fn kernels_come_from_a_library_that_is_named() {
+    let (shell, model) = shell();
+    let run = |more: &[&str]| {
+        let words = [&["--temp", "0", "-n", "2", "hi"], more].concat();
+        shell.run(&on_gpu("run", &model, &words))
+    };
+    let built_in = run(&[]);
+    let given = run(&["--metallib", &library(&shell, "nothing")]);
+    assert_eq!((given.status, given.stdout), (0, built_in.stdout), "{}", given.stderr);
+    assert!(built_in.stderr.contains(", kernels compiled from source,"), "{}", built_in.stderr);
+    assert!(given.stderr.contains("kernels of --metallib /"), "{}", given.stderr);
+    let refused = |file: &str, parts: &[&str]| {
+        let words = ["--metallib", file, "-n", "1", "hi"];
+        shell.bad(&on_gpu("run", &model, &words), 1, parts);
+    };
+    let norms = library(&shell, "norms");
+    refused(&norms, &["without-norms.metallib", "kernel rms_norm: ", "no such function"]);
+    refused(&model, &["m.gguf is no library: ", "expected the line \"metal-sim archive\""]);
+    refused("none.metallib", &["--metallib none.metallib", "No such file"]);
+}
+
+#[test]
+fn a_trace_for_xcode_is_written_where_the_system_takes_it() {
+    let (shell, model) = shell();
+    let words = ["--metal-capture", "a.gputrace", "-n", "2", "hi"];
+    let run = on_gpu("run", &model, &words);
+    shell.bad(&run, 1, &["no trace in a.gputrace", "METAL_CAPTURE_ENABLED set to 1"]);
+    let enabled = [("METAL_CAPTURE_ENABLED", "1")];
+    let ended = shell.run_with(&run, &enabled);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let text = std::fs::read_to_string(shell.path("a.gputrace")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines.len() > 10 && lines[0] == "metal-sim trace", "{text}");
+    assert!(lines.iter().any(|line| line.starts_with("attention")), "{text}");
+    let again = shell.run_with(&run, &enabled);
+    assert_eq!(again.status, 1, "{}", again.stderr);
+    assert!(
+        again.stderr.contains("a file of this name, which is not replaced"),
+        "{}",
+        again.stderr
+    );
+}
+
+#[test]
+fn a_table_of_choices_changes_launches_and_no_text() {
+    let (shell, model) = shell();
+    let write = |name: &str, text: &str| std::fs::write(shell.path(name), text).unwrap();
+    write("t.json", r#"{"tune": {"matmul.simdgroups": 4, "rms_norm.short_cols": 0}}"#);
+    write("bad.json", "{\"tune\": {\n  \"matmul.simdgroups\": 3,\n  \"matmul.few_rows\": 99\n}}");
+    let run = |more: &[&str]| {
+        shell.good(&on_gpu("run", &model, &[&["--temp", "0", "-n", "3", "hi"], more].concat()))
+    };
+    assert_eq!(run(&["--tune", "t.json"]), run(&[]));
+    let launches = |more: &[&str]| {
+        shell.good(&on_gpu("inspect", &model, &[&["--stage", "launches"], more].concat()))
+    };
+    assert_ne!(launches(&["--tune", "t.json"]), launches(&[]));
+    let words = ["--tune", "bad.json", "-n", "1", "hi"];
+    let parts = ["--tune bad.json: line 3: expected matmul.few_rows from 1 to 8, found 99"];
+    shell.bad(&on_gpu("run", &model, &words), 2, &parts);
+}
+
+#[test]
+fn the_device_tests_itself() {
+    let (shell, _) = shell();
+    let parts = ["--parts", "cases,models,speed,variants", "--every", "400"];
+    let out = shell.good(&[&["self-test"], &GPU[..], &parts].concat());
+    assert!(out.contains("passed; everything is in minfer-self-test.json"), "{out}");
+    let text = std::fs::read_to_string(shell.path("minfer-self-test.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(report["cases"]["rounded"].as_u64().unwrap() > 0, "{report}");
+    assert_eq!(
+        report["tune"].as_object().unwrap().len(),
+        report["variants"].as_array().unwrap().len()
+    );
+    // What is found is what --tune reads.
+    shell.good(
+        &[
+            &["self-test"],
+            &GPU[..],
+            &[
+                "--parts",
+                "cases",
+                "--every",
+                "900",
+                "--tune",
+                "minfer-self-test.json",
+                "--report",
+                "other.json",
+            ],
+        ]
+        .concat(),
+    );
 }

@@ -27,10 +27,16 @@ impl Shell {
     }
 
     pub fn run(&self, arguments: &[&str]) -> Ended {
+        self.run_with(arguments, &[])
+    }
+
+    /// Runs with these variables too.
+    pub fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Ended {
         let output = Command::new(env!("CARGO_BIN_EXE_minfer"))
             .env_clear()
             .env("HOME", self.home.path())
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .envs(variables.iter().copied())
             .current_dir(self.home.path())
             .stdin(Stdio::null())
             .args(arguments)

@@ -2,7 +2,7 @@
 //
 // A row with a NaN has no largest element.
 
-constant uint NO_COLUMN = 0xFFFFFFFFu;
+static constant uint NO_COLUMN = 0xFFFFFFFFu;
 
 // Largest element after (value, column) in the order "larger value first, then lower column".
 struct Best {

@@ -24,11 +24,11 @@ inline Matrix matrix_of(uint place, uint taken, constant FewArguments& a,
     return m;
 }
 
-// ROWS rows of a matrix, by one of the threadgroup's two simdgroups.
+// ROWS rows of a matrix, by one of the threadgroup's simdgroups.
 template <typename W, uint ROWS, uint N>
 inline void rows_of(Matrix m, Activations x, device const float* residual,
-                    constant FewArguments& a, uint rows, uint lane, uint sg) {
-    const uint first = (m.group * 2 + sg) * ROWS;
+                    constant FewArguments& a, uint rows, uint lane, uint sg, uint simdgroups) {
+    const uint first = (m.group * simdgroups + sg) * ROWS;
     if (first < m.outputs) {
         float sums[ROWS][N] = {}, squares[N] = {}, factors[N];
         lane_products<W, ROWS, N>(m.weight + ulong(first) * m.row_bytes, m.row_bytes,

@@ -1,7 +1,7 @@
 // Parts of an online softmax, and how they are put together.
 
 // Below every score, and above -inf, so that differences stay numbers.
-constant float LOWEST = -1e30f;
+static constant float LOWEST = -1e30f;
 
 // Maximum and sum of two parts, and the factors of their accumulators.
 struct Merged {

@@ -9,7 +9,7 @@
 // brought there by a power of two in a second pass over the tile, which few tiles need: what is
 // staged is looked at on the way, so that the others cost nothing more.
 
-constant uint NO_ROW = 0xFFFFFFFFu;
+static constant uint NO_ROW = 0xFFFFFFFFu;
 
 // A thread's 16 weights of a step, zeros past the edges.
 template <typename W, typename T>

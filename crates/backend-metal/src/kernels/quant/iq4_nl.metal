@@ -1,5 +1,5 @@
 // iq4_nl: f16 d, 16 bytes of halves that choose from a table; d * LEVELS[q].
-constant float IQ4_LEVELS[16] = {-127.0f, -104.0f, -83.0f, -65.0f, -49.0f, -35.0f, -22.0f, -10.0f,
+static constant float IQ4_LEVELS[16] = {-127.0f, -104.0f, -83.0f, -65.0f, -49.0f, -35.0f, -22.0f, -10.0f,
                                  1.0f,    13.0f,   25.0f,  38.0f,  53.0f,  69.0f,  89.0f,  113.0f};
 
 struct IQ4_NL {

@@ -1,6 +1,6 @@
 // mxfp4: a power of two as one byte, 16 bytes of halves that choose from a table of doubled E2M1
 // values; 2^(e - 128) * LEVELS[q].
-constant float MXFP4_LEVELS[16] = {0.0f, 1.0f,  2.0f,  3.0f,  4.0f,  6.0f,  8.0f,  12.0f,
+static constant float MXFP4_LEVELS[16] = {0.0f, 1.0f,  2.0f,  3.0f,  4.0f,  6.0f,  8.0f,  12.0f,
                                    0.0f, -1.0f, -2.0f, -3.0f, -4.0f, -6.0f, -8.0f, -12.0f};
 
 struct MXFP4 {

@@ -10,17 +10,22 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::Result;
-use minfer_conformance::time;
-use minfer_engine::EngineOptions;
+use minfer_conformance::{lowered, time};
+use minfer_engine::{DeviceChoice, EngineOptions};
 use minfer_graph::Cost;
-use minfer_plan::{Choice, Device};
+use minfer_plan::{Choice, Device, Target};
 use serde::Serialize;
 
 use crate::output::{Style, rounded};
 use shapes::{Scale, Shape};
 
-/// Time that one measurement goes on for.
-const BUDGET: Duration = Duration::from_millis(60);
+/// Time that one measurement goes on for; of a simulated device it would tell nothing.
+fn budget(options: &EngineOptions) -> Duration {
+    match options.device {
+        DeviceChoice::MetalSim => Duration::ZERO,
+        _real => Duration::from_millis(60),
+    }
+}
 /// Less than this of a gain over the value in use is noise.
 const GAIN: f64 = 0.03;
 
@@ -54,12 +59,13 @@ struct Timing {
     /// Time of all shapes, each as a share of its time with the default.
     relative: f64,
     /// Microseconds of each shape.
-    shapes: BTreeMap<String, f64>,
+    shapes: Times,
 }
 
 /// Times every shape; the second is what failed.
 pub fn measure(
     device: &mut dyn Device,
+    options: &EngineOptions,
     style: Style,
     peak: Option<f64>,
 ) -> (Vec<Speed>, Vec<String>) {
@@ -70,7 +76,7 @@ pub fn measure(
     let mut rows = Vec::new();
     for (done, shape) in shapes.iter().enumerate() {
         progress.at(done as u64);
-        match launch(device, shape) {
+        match launch(device, shape, budget(options)) {
             Ok(Some((kernel, time, cost))) => {
                 rows.push(Speed::new(shape, kernel, time, cost, peak))
             }
@@ -83,11 +89,15 @@ pub fn measure(
 
 /// What one node of a shape takes: its kernels, its time, its cost. `None` where the device refuses
 /// it.
-fn launch(device: &mut dyn Device, shape: &Shape) -> Result<Option<(String, Duration, Cost)>> {
+fn launch(
+    device: &mut dyn Device,
+    shape: &Shape,
+    budget: Duration,
+) -> Result<Option<(String, Duration, Cost)>> {
     let many = shape.repeats();
     let [one, all] = [1, many].map(|nodes| shape.case(device.target(), nodes));
-    let Some(one) = time(&one, device, BUDGET)? else { return Ok(None) };
-    let Some(all) = time(&all, device, BUDGET)? else { return Ok(None) };
+    let Some(one) = time(&one, device, budget)? else { return Ok(None) };
+    let Some(all) = time(&all, device, budget)? else { return Ok(None) };
     let further = all.best.saturating_sub(one.best) / (many as u32 - 1);
     // Below what the clock tells, a node's share of the whole is as good.
     let time = if further.is_zero() { all.best / many as u32 } else { further };
@@ -136,22 +146,26 @@ pub fn variants(options: &EngineOptions, style: Style) -> (Vec<Variant>, Vec<Str
     let mut failures = Vec::new();
     let mut run = || -> Result<Vec<Variant>> {
         let mut device = super::open(options)?;
-        let (choices, scale) = (device.target().choices(), Scale::of(device.as_mut()));
-        drop(device);
+        let scale = Scale::of(device.as_mut());
+        let (used, choices) = (device.target(), device.target().choices());
         let total: usize = choices.iter().map(|choice| choice.values.len()).sum();
         let progress = style.steps("variants", total as u64);
         let mut done = 0;
         let mut variants = Vec::new();
         for choice in &choices {
-            let mut times = Vec::new();
-            for &value in choice.values {
+            let mut times: Vec<(u32, Times)> = Vec::new();
+            let others = choice.values.iter().copied().filter(|value| *value != choice.value);
+            for value in std::iter::once(choice.value).chain(others) {
                 progress.at(done);
                 done += 1;
-                match timing(options, choice, value, scale) {
+                let first = times.first().filter(|(value, _)| *value == choice.value);
+                let base = first.map(|(_, times)| (used, times));
+                match timing(options, choice, value, scale, base) {
                     Ok(timing) => times.push((value, timing)),
                     Err(error) => failures.push(format!("{}={value}: {error:#}", choice.name)),
                 }
             }
+            times.sort_by_key(|(value, _)| *value);
             variants.push(Variant::new(choice, times));
         }
         Ok(variants)
@@ -165,19 +179,31 @@ pub fn variants(options: &EngineOptions, style: Style) -> (Vec<Variant>, Vec<Str
     }
 }
 
-/// Microseconds of a choice's shapes with one value.
+/// Microseconds of shapes.
+type Times = BTreeMap<String, f64>;
+
+/// Times of a choice's shapes with one value. Those that are launched as with the value in use take
+/// as long.
 fn timing(
     options: &EngineOptions,
     choice: &Choice,
     value: u32,
     scale: Scale,
-) -> Result<BTreeMap<String, f64>> {
+    used: Option<(&dyn Target, &Times)>,
+) -> Result<Times> {
     let mut options = options.clone();
     options.tune.insert(choice.name.to_owned(), value);
     let mut device = super::open(&options)?;
     let mut times = BTreeMap::new();
     for shape in shapes::of(choice.name, scale) {
-        if let Some((_, time, _)) = launch(device.as_mut(), &shape)? {
+        let case = shape.case(device.target(), 1);
+        let alike = |target: &dyn Target| lowered(&case, device.target()) == lowered(&case, target);
+        let known = used.filter(|(target, _)| alike(*target));
+        if let Some(time) = known.and_then(|(_, times)| times.get(&shape.name())) {
+            times.insert(shape.name(), *time);
+            continue;
+        }
+        if let Some((_, time, _)) = launch(device.as_mut(), &shape, budget(&options))? {
             times.insert(shape.name(), rounded(time.as_secs_f64() * 1e6));
         }
     }
@@ -185,17 +211,17 @@ fn timing(
 }
 
 impl Variant {
-    fn new(choice: &Choice, times: Vec<(u32, BTreeMap<String, f64>)>) -> Variant {
+    fn new(choice: &Choice, times: Vec<(u32, Times)>) -> Variant {
         let default = times.iter().find(|(value, _)| *value == choice.value);
         let default = default.map(|(_, shapes)| shapes.clone()).unwrap_or_default();
-        let relative = |shapes: &BTreeMap<String, f64>| {
+        let relative = |shapes: &Times| {
             let shares: Vec<f64> = shapes
                 .iter()
                 .filter_map(|(name, time)| Some(time / default.get(name).filter(|t| **t > 0.0)?))
                 .collect();
             if shares.is_empty() { 1.0 } else { shares.iter().sum::<f64>() / shares.len() as f64 }
         };
-        let timed = |(value, shapes): (u32, BTreeMap<String, f64>)| Timing {
+        let timed = |(value, shapes): (u32, Times)| Timing {
             value,
             relative: rounded(relative(&shapes)),
             shapes,

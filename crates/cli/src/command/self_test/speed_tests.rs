@@ -20,7 +20,7 @@ fn every_shape_runs_and_has_a_time_and_a_cost() {
         assert!(timed.best > Duration::ZERO && !timed.kernels.is_empty(), "{timed:?}");
         assert!(timed.cost.weight_bytes + timed.cost.activation_bytes > 0, "{timed:?}");
     }
-    let (kernel, time, cost) = launch(&mut device, &shapes[0]).unwrap().unwrap();
+    let (kernel, time, cost) = launch(&mut device, &shapes[0], Duration::ZERO).unwrap().unwrap();
     assert!(cost.macs == 256 * 256 && time > Duration::ZERO && !kernel.is_empty());
     let row = super::Speed::new(&shapes[0], kernel, Duration::from_micros(10), cost, Some(1e12));
     assert!((row.gigamacs_per_second - 6.5536).abs() < 1e-3, "{row:?}");

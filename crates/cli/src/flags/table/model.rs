@@ -61,6 +61,16 @@ flags! { MODEL_ROWS:
     WARM_UP = Flag::new("warm-up", DEVICE, Kind::Switch("no-warm-up"), "true",
         "Read the weights once before the first prompt, so that it does not wait for the disk")
         .off("Leave the first prompt to wait for the weights that are not in memory yet");
+    METALLIB = Flag::new("metallib", (Theme::Device, TESTED), Kind::Path("FILE"), "",
+        "Take the Apple GPU's kernels from a precompiled library")
+        .more("The file must have every kernel that the model needs. A build for macOS made where \
+               Xcode is leaves one in the folder of its build script, \
+               target/…/build/minfer-backend-metal-…/out/minfer.metallib, and has it built in.");
+    METAL_CAPTURE = Flag::new("metal-capture", (Theme::Device, CAPTURED), Kind::Path("FILE"), "",
+        "Write a trace of the first request on the Apple GPU, for Xcode")
+        .more("Name it *.gputrace. It has every launch with its buffers, weights among them, so \
+               keep the request short: -n 2. macOS takes traces of programs that are started with \
+               METAL_CAPTURE_ENABLED=1 in the environment. A file that is there is not replaced.");
     SIM_CHECKED = Flag::new("sim-checked", DEVICE, Kind::Switch("no-sim-checked"), "false",
         "Watch every access and barrier of metal-sim's kernels: slow");
     THREADS = Flag::new("threads", (Theme::Device, THREADED), Kind::Integer(0, 1024), "0",
@@ -107,6 +117,7 @@ const TESTED: &[Verb] = &[
     Verb::Explain,
     Verb::SelfTest,
 ];
+const CAPTURED: &[Verb] = &[Verb::Run, Verb::Chat, Verb::Score];
 const THREADED: &[Verb] = &[
     Verb::Run,
     Verb::Chat,
