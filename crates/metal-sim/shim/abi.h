@@ -31,8 +31,10 @@ enum : msim_u32 { MSIM_DEVICE = 1, MSIM_THREADGROUP = 2, MSIM_TEXTURE = 4 };
 // Bits of an access.
 enum : msim_u32 { MSIM_READ = 0, MSIM_WRITE = 1, MSIM_ATOMIC = 2 };
 
-// A thread's stack lies between two multiples of this power of two.
+// A thread's stack lies between two multiples of the first power of two; those of a threadgroup in
+// a row between two of the second, its lanes one after the other.
 #define MSIM_STACK_BITS 16
+#define MSIM_ROW_BITS 26
 
 // Where the lanes of one simdgroup meet. The runtime owns it; collectives read and write it. What
 // has two entries alternates with the parity of `sequence`, so that a lane may enter the next
@@ -47,11 +49,15 @@ struct alignas(64) msim_simdgroup {
   msim_u32 mask[2];                    // the same at the last two rendezvous
 };
 
-// The running thread; one per system thread and library.
-struct msim_current {
-  msim_simdgroup* simdgroup;
-  msim_u32 lane, reserved;
-};
+// The running thread's lane, and its simdgroup: those of all lie behind the row. A thread knows
+// itself by where its stack is, which costs nothing.
+#define MSIM_SELF inline __attribute__((always_inline, nodebug))
+MSIM_SELF msim_u64 msim_stack() { return (msim_u64)__builtin_frame_address(0); }
+MSIM_SELF msim_u32 msim_lane() { return (msim_u32)(msim_stack() >> MSIM_STACK_BITS) & 31; }
+MSIM_SELF msim_simdgroup* msim_group() {
+  const msim_u64 behind = ((msim_stack() >> MSIM_ROW_BITS) + 1) << MSIM_ROW_BITS;
+  return (msim_simdgroup*)behind + ((msim_stack() >> (MSIM_STACK_BITS + 5)) & 31);
+}
 
 // What the runtime gives the library.
 struct msim_host {
@@ -136,5 +142,4 @@ struct msim_library {
   msim_u32 kernel_count, constant_count;
   const msim_variable *variables, *variables_end;  // null where there are none
   void (*attach)(const msim_host*);
-  msim_current* (*current)(void);
 };

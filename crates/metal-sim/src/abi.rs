@@ -14,6 +14,9 @@ pub const LANES: usize = 32;
 /// A thread's stack lies between two multiples of this power of two.
 pub const STACK_BITS: u32 = 16;
 
+/// The stacks of a threadgroup's threads lie between two multiples of this one.
+pub const ROW_BITS: u32 = 26;
+
 /// Built-in values of a thread.
 pub const BUILTINS: usize = 13;
 
@@ -125,18 +128,6 @@ pub struct Simdgroup {
     pub present: u32,
     /// The same at the last two rendezvous.
     pub mask: [u32; 2],
-}
-
-/// The running thread.
-#[repr(C)]
-#[derive(Debug)]
-pub struct Current {
-    /// Its simdgroup.
-    pub simdgroup: *mut Simdgroup,
-    /// Its lane.
-    pub lane: u32,
-    /// Zero.
-    pub reserved: u32,
 }
 
 /// What the runtime gives the library.
@@ -266,6 +257,4 @@ pub struct Exports {
     pub variables_end: *const Variable,
     /// Gives it the runtime.
     pub attach: extern "C" fn(*const Host),
-    /// The calling system thread's [`Current`].
-    pub current: extern "C" fn() -> *mut Current,
 }

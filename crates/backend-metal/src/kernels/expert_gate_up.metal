@@ -22,8 +22,10 @@ kernel void expert_gate_up(device const float* x [[buffer(0)]],
         lane_products<W, ROWS, 1>(gate + at, a.row_bytes, last, xs, 0, a.cols, lane, gates,
                                   squares);
         lane_products<W, ROWS, 1>(up + at, a.row_bytes, last, xs, 0, a.cols, lane, ups, squares);
+        sum_lanes<ROWS>(&gates[0][0]);
+        sum_lanes<ROWS>(&ups[0][0]);
         for (uint r = 0; r < ROWS; r++) {
-            const float g = simd_sum(gates[r][0]), u = simd_sum(ups[r][0]);
+            const float g = gates[r][0], u = ups[r][0];
             if (lane == 0 && first + r < a.outputs) {
                 const ulong to = ulong(tg.y) * a.outputs + first + r;
                 y[to] = activation(a.function, g, a.factor) * u;

@@ -20,8 +20,9 @@ kernel void expert_matmul(device const float* x [[buffer(0)]],
         lane_products<W, ROWS, 1>(w, a.row_bytes, a.outputs - 1 - first,
                                   plain(x + ulong(tg.y / a.ranks) * a.cols), 0, a.cols, lane, sums,
                                   squares);
+        sum_lanes<ROWS>(&sums[0][0]);
         for (uint r = 0; r < ROWS; r++) {
-            const float sum = simd_sum(sums[r][0]);
+            const float sum = sums[r][0];
             if (lane == 0 && first + r < a.outputs) {
                 y[ulong(tg.y) * a.outputs + first + r] = sum;
             }

@@ -28,10 +28,12 @@ kernel void gate_up(device const float* x [[buffer(0)]],
         lane_products<W, ROWS, N>(up + at, a.row_bytes, last, xs, rows - 1, a.cols, lane, ups,
                                   again);
         norm_factors(xs.normed, a.eps, a.cols, squares, factors);
+        sum_lanes<ROWS * N>(&gates[0][0]);
+        sum_lanes<ROWS * N>(&ups[0][0]);
         for (uint r = 0; r < ROWS; r++) {
             for (uint n = 0; n < N; n++) {
-                float g = simd_sum(gates[r][n]) * factors[n];
-                float u = simd_sum(ups[r][n]) * factors[n];
+                float g = gates[r][n] * factors[n];
+                float u = ups[r][n] * factors[n];
                 const uint out = first + r;
                 if (lane == 0 && out < a.outputs && n < rows) {
                     g = a.has_gate_bias != 0 ? g + gate_bias[out] : g;

@@ -18,18 +18,19 @@ struct msim_meeting {
   msim_u64 sequence;
 
   MSIM_INLINE uint mask() const { return group->mask[parity]; }
+  // Side by side, so that small values of all lanes share few lines.
   template <class T>
   MSIM_INLINE T& slot(uint of) const {
-    return *(T*)group->slots[parity][of];
+    return ((T*)group->slots[parity])[of];
   }
 };
 
 template <class T>
 MSIM_INLINE msim_meeting msim_meet(T value, uint kind, msim_site site) {
   static_assert(sizeof(T) <= 64, "a collective exchanges at most 64 bytes a lane");
-  msim_simdgroup* group = msim_thread.simdgroup;
+  msim_simdgroup* group = msim_group();
   const msim_u64 sequence = group->sequence;
-  const msim_meeting meeting = {group, msim_thread.lane, uint(sequence & 1), sequence};
+  const msim_meeting meeting = {group, msim_lane(), uint(sequence & 1), sequence};
   meeting.slot<T>(meeting.lane) = value;
   msim_sync(kind, 0, site);
   return meeting;
@@ -65,8 +66,11 @@ template <class T, class F>
 MSIM_INLINE T msim_fold(msim_meeting meeting, uint first, uint width, T neutral, F f) {
   T partial[msim_lanes];
   const uint mask = meeting.mask();
-  for (uint i = 0; i < width; i++)
-    partial[i] = mask >> (first + i) & 1 ? meeting.slot<T>(first + i) : neutral;
+  if (mask == ~0u)
+    for (uint i = 0; i < width; i++) partial[i] = meeting.slot<T>(first + i);
+  else
+    for (uint i = 0; i < width; i++)
+      partial[i] = mask >> (first + i) & 1 ? meeting.slot<T>(first + i) : neutral;
   for (uint half = width / 2; half; half /= 2)
     for (uint i = 0; i < half; i++) partial[i] = f(partial[i], partial[i + half]);
   return partial[0];

@@ -14,7 +14,7 @@ struct simdgroup_matrix {
 
   MSIM_INLINE simdgroup_matrix() : spread(false) {}
   MSIM_INLINE explicit simdgroup_matrix(T diagonal) : spread(false) {
-    if (msim_thread.lane != 0) return;
+    if (msim_lane() != 0) return;
     for (int i = 0; i < 64; i++) all[i] = i % 9 == 0 ? diagonal : T(0);
   }
   MSIM_INLINE thread storage_type& thread_elements() {
@@ -26,7 +26,7 @@ struct simdgroup_matrix {
   }
   MSIM_INLINE void msim_fill(T value) {
     spread = false;
-    if (msim_thread.lane != 0) return;
+    if (msim_lane() != 0) return;
     for (int i = 0; i < 64; i++) all[i] = value;
   }
   // Brings the elements back to lane 0 where lanes have them.
@@ -35,9 +35,9 @@ struct simdgroup_matrix {
   }
 
   __attribute__((noinline, nodebug)) void msim_spread() {
-    msim_simdgroup* group = msim_thread.simdgroup;
+    msim_simdgroup* group = msim_group();
     float* shared = group->a[group->sequence & 1];
-    if (msim_thread.lane == 0)
+    if (msim_lane() == 0)
       for (int i = 0; i < 64; i++) shared[i] = float(all[i]);
     msim_sync(MSIM_MATRIX, 0, msim_site{"thread_elements", 1, 1});
     const msim_cell cell = msim_lane_cell();
@@ -45,12 +45,12 @@ struct simdgroup_matrix {
     spread = true;
   }
   __attribute__((noinline, nodebug)) void msim_gather() {
-    msim_simdgroup* group = msim_thread.simdgroup;
+    msim_simdgroup* group = msim_group();
     float* shared = group->a[group->sequence & 1];
     const msim_cell cell = msim_lane_cell();
     for (uint i = 0; i < 2; i++) shared[cell.row * 8 + cell.column + i] = float(elements[i]);
     msim_sync(MSIM_MATRIX, 0, msim_site{"thread_elements", 2, 1});
-    if (msim_thread.lane == 0)
+    if (msim_lane() == 0)
       for (int i = 0; i < 64; i++) all[i] = T(shared[i]);
     spread = false;
   }
@@ -65,7 +65,7 @@ MSIM_INLINE void simdgroup_load(thread simdgroup_matrix<T, 8, 8>& d, const T* so
                                 ulong elements_per_row = 8, ulong2 origin = ulong2{0, 0},
                                 bool transpose = false) {
   d.spread = false;
-  if (msim_thread.lane != 0) return;
+  if (msim_lane() != 0) return;
   source += origin.y * elements_per_row + origin.x;
   for (uint r = 0; r < 8; r++)
     for (uint c = 0; c < 8; c++)
@@ -77,7 +77,7 @@ MSIM_INLINE void simdgroup_store(thread const simdgroup_matrix<T, 8, 8>& a, T* t
                                  ulong elements_per_row = 8, ulong2 origin = ulong2{0, 0},
                                  bool transpose = false) {
   a.msim_whole();
-  if (msim_thread.lane != 0) return;
+  if (msim_lane() != 0) return;
   target += origin.y * elements_per_row + origin.x;
   for (uint r = 0; r < 8; r++)
     for (uint c = 0; c < 8; c++)
@@ -94,7 +94,7 @@ MSIM_INLINE void simdgroup_multiply_accumulate(thread simdgroup_matrix<D, 8, 8>&
   b.msim_whole();
   c.msim_whole();
   d.spread = false;
-  if (msim_thread.lane != 0) return;
+  if (msim_lane() != 0) return;
   msim_multiply(d.all, a.all, b.all, c.all);
 }
 }  // namespace metal

@@ -58,7 +58,7 @@ MSIM_WRITABLE_SPACES(MSIM_MATRIX_STORE)
 
 // This lane's two elements of a·b + c.
 MSIM_COLLECTIVE float2 msim_multiply_spread(float2 a, float2 b, float2 c, msim_site site) {
-  msim_simdgroup* group = msim_thread.simdgroup;
+  msim_simdgroup* group = msim_group();
   const msim_u64 sequence = group->sequence;
   const uint parity = uint(sequence & 1);
   const msim_cell cell = msim_lane_cell();

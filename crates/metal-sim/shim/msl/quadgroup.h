@@ -31,9 +31,9 @@ MSIM_SCANS(MSIM_QUAD_SCAN)
 
 // The lane of this quadgroup's thread `index`, or none.
 MSIM_INLINE uint msim_quad_lane(uint index) {
-  return index < 4 ? (msim_thread.lane & ~3u) + index : msim_lanes;
+  return index < 4 ? (msim_lane() & ~3u) + index : msim_lanes;
 }
-MSIM_INLINE uint msim_quad_index() { return msim_thread.lane & 3; }
+MSIM_INLINE uint msim_quad_index() { return msim_lane() & 3; }
 
 template <class T>
 MSIM_INLINE msim_if_number<T> quad_shuffle(T value, ushort index, msim_site site = MSIM_HERE) {
@@ -67,13 +67,13 @@ template <class T>
 MSIM_INLINE msim_if_number<T> quad_shuffle_and_fill_up(T value, type_identity_t<T> filling,
                                                        ushort delta, ushort modulo = 4,
                                                        msim_site site = MSIM_HERE) {
-  return msim_fill(value, filling, int(msim_thread.lane) - delta, modulo, site);
+  return msim_fill(value, filling, int(msim_lane()) - delta, modulo, site);
 }
 template <class T>
 MSIM_INLINE msim_if_number<T> quad_shuffle_and_fill_down(T value, type_identity_t<T> filling,
                                                          ushort delta, ushort modulo = 4,
                                                          msim_site site = MSIM_HERE) {
-  return msim_fill(value, filling, int(msim_thread.lane) + delta, modulo, site);
+  return msim_fill(value, filling, int(msim_lane()) + delta, modulo, site);
 }
 template <class T>
 MSIM_INLINE msim_if_number<T> quad_broadcast(T value, ushort index, msim_site site = MSIM_HERE) {

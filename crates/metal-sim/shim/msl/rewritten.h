@@ -28,8 +28,8 @@ threadgroup void* msim_threadgroup_variable();
 #ifdef __ELF__
 #define MSIM_NOTE_VARIABLE(id, size, align)                                               \
   asm volatile(                                                                           \
-      ".pushsection msim_variables,\"a\"\n\t.long 0f - .\n\t.long %c0\n\t.long %c1\n\t" \
-      ".long %c2\n\t.popsection\n0:" ::"i"(msim_u32(id)),                                \
+      ".pushsection msim_variables,\"a\"\n\t.balign 4\n\t.long 0f - .\n\t"               \
+      ".long %c0\n\t.long %c1\n\t.long %c2\n\t.popsection\n0:" ::"i"(msim_u32(id)),      \
       "i"(msim_u32(size)), "i"(msim_u32(align)))
 #else
 #define MSIM_NOTE_VARIABLE(id, size, align) (void)0

@@ -1,4 +1,4 @@
-// The library's side of abi.h: which runtime it is attached to, and which thread runs.
+// The library's side of abi.h: which runtime it is attached to.
 #pragma once
 #pragma clang system_header
 #include "config.h"
@@ -7,7 +7,6 @@
 #define MSIM_UNWATCHED __attribute__((nodebug, no_sanitize("kernel-address", "undefined")))
 
 static const msim_host* msim_runtime;
-static __thread msim_current msim_thread;
 
 // For pointers in any address space; strict mode never runs what is behind them.
 #define MSIM_ADDRESS(pointer) ((msim_u64)(pointer))

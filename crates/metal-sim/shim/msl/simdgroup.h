@@ -74,34 +74,34 @@ MSIM_INLINE msim_if_number<T> simd_shuffle(T value, ushort lane, msim_site site 
 }
 template <class T>
 MSIM_INLINE msim_if_number<T> simd_shuffle_xor(T value, ushort mask, msim_site site = MSIM_HERE) {
-  return msim_shuffle(value, msim_thread.lane ^ mask, site);
+  return msim_shuffle(value, msim_lane() ^ mask, site);
 }
 // Lanes that would read past an end keep their own value.
 template <class T>
 MSIM_INLINE msim_if_number<T> simd_shuffle_up(T value, ushort delta, msim_site site = MSIM_HERE) {
-  const uint lane = msim_thread.lane;
+  const uint lane = msim_lane();
   return msim_shuffle(value, lane >= delta ? lane - delta : msim_own, site);
 }
 template <class T>
 MSIM_INLINE msim_if_number<T> simd_shuffle_down(T value, ushort delta, msim_site site = MSIM_HERE) {
-  const uint from = msim_thread.lane + delta;
+  const uint from = msim_lane() + delta;
   return msim_shuffle(value, from < msim_lanes ? from : msim_own, site);
 }
 template <class T>
 MSIM_INLINE msim_if_number<T> simd_shuffle_rotate_up(T value, ushort delta,
                                                      msim_site site = MSIM_HERE) {
-  return msim_shuffle(value, (msim_thread.lane - delta) % msim_lanes, site);
+  return msim_shuffle(value, (msim_lane() - delta) % msim_lanes, site);
 }
 template <class T>
 MSIM_INLINE msim_if_number<T> simd_shuffle_rotate_down(T value, ushort delta,
                                                        msim_site site = MSIM_HERE) {
-  return msim_shuffle(value, (msim_thread.lane + delta) % msim_lanes, site);
+  return msim_shuffle(value, (msim_lane() + delta) % msim_lanes, site);
 }
 
 // In groups of `modulo` lanes; what would be read past an end comes from the other of `filling`.
 template <class T>
 MSIM_COLLECTIVE T msim_fill(T value, T filling, int from, uint modulo, msim_site site) {
-  const int base = int(msim_thread.lane & ~(modulo - 1));
+  const int base = int(msim_lane() & ~(modulo - 1));
   const bool fills = from < base || from >= base + int(modulo);
   const int wrapped = base + int(uint(from) % modulo);
   const msim_meeting given = msim_meet(value, MSIM_SHUFFLE, site);
@@ -113,13 +113,13 @@ template <class T>
 MSIM_INLINE msim_if_number<T> simd_shuffle_and_fill_up(T value, type_identity_t<T> filling,
                                                        ushort delta, ushort modulo = msim_lanes,
                                                        msim_site site = MSIM_HERE) {
-  return msim_fill(value, filling, int(msim_thread.lane) - delta, modulo, site);
+  return msim_fill(value, filling, int(msim_lane()) - delta, modulo, site);
 }
 template <class T>
 MSIM_INLINE msim_if_number<T> simd_shuffle_and_fill_down(T value, type_identity_t<T> filling,
                                                          ushort delta, ushort modulo = msim_lanes,
                                                          msim_site site = MSIM_HERE) {
-  return msim_fill(value, filling, int(msim_thread.lane) + delta, modulo, site);
+  return msim_fill(value, filling, int(msim_lane()) + delta, modulo, site);
 }
 
 template <class T>
@@ -148,7 +148,7 @@ MSIM_VOTE_CLASS(simd, ulong, 0xffffffffu)
 
 // The lanes where `vote` holds, as a mask, for all lanes at once.
 MSIM_COLLECTIVE uint msim_ballot(bool vote, msim_site site) {
-  return msim_reduce(uint(vote) << msim_thread.lane, 0u, [](uint a, uint b) { return a | b; },
+  return msim_reduce(uint(vote) << msim_lane(), 0u, [](uint a, uint b) { return a | b; },
                      MSIM_VOTE, site);
 }
 // The functions of `name`_vote, over `ballot`; `lane` is a thread's number among those that vote.
@@ -169,5 +169,5 @@ MSIM_COLLECTIVE uint msim_ballot(bool vote, msim_site site) {
     return lane == uint(__builtin_ctz(ballot(true, site)));                           \
   }                                                                                   \
   MSIM_INLINE bool name##_is_helper_thread() { return false; }
-MSIM_VOTES(simd, msim_ballot, msim_thread.lane)
+MSIM_VOTES(simd, msim_ballot, msim_lane())
 }  // namespace metal

@@ -12,16 +12,17 @@ struct msim_cell {
   uint row, column;
 };
 MSIM_INLINE msim_cell msim_lane_cell() {
-  const uint lane = msim_thread.lane;
+  const uint lane = msim_lane();
   return {(lane >> 4) * 4 + (lane >> 1 & 3), (lane >> 3 & 1) * 4 + (lane & 1) * 2};
 }
 
 typedef float msim_floats __attribute__((ext_vector_type(8)));
 template <class T>
 MSIM_INLINE msim_floats msim_row(const T* from) {
-  msim_floats row;
-  for (int i = 0; i < 8; i++) row[i] = float(from[i]);
-  return row;
+  typedef T elements __attribute__((ext_vector_type(8)));
+  elements row;
+  __builtin_memcpy(&row, from, sizeof(row));
+  return __builtin_convertvector(row, msim_floats);
 }
 
 // d = a·b + c in float, each element by fused steps in the order of k; d may be c.
@@ -30,9 +31,10 @@ MSIM_COLLECTIVE void msim_multiply(D* d, const A* a, const B* b, const C* c) {
   msim_floats right[8];
   for (int k = 0; k < 8; k++) right[k] = msim_row(b + 8 * k);
   for (int r = 0; r < 8; r++) {
+    const msim_floats left = msim_row(a + 8 * r);
     msim_floats sum = msim_row(c + 8 * r);
     for (int k = 0; k < 8; k++)
-      sum = __builtin_elementwise_fma(msim_floats(float(a[8 * r + k])), right[k], sum);
+      sum = __builtin_elementwise_fma(msim_floats(left[k]), right[k], sum);
     for (int i = 0; i < 8; i++) d[8 * r + i] = D(sum[i]);
   }
 }

@@ -145,7 +145,6 @@ struct msim_wrap<void (*)(A...), Function, Slots> {
 #define MSIM_LIBRARY(kernel_count, constant_count)
 #else
 MSIM_UNWATCHED static void msim_attach(const msim_host* host) { msim_runtime = host; }
-MSIM_UNWATCHED static msim_current* msim_get_current(void) { return &msim_thread; }
 // What MSIM_THREADGROUP notes; the linker names a section's borders.
 extern "C" __attribute__((weak, visibility("hidden"))) const msim_variable
     __start_msim_variables[], __stop_msim_variables[];
@@ -155,5 +154,5 @@ extern "C" __attribute__((weak, visibility("hidden"))) const msim_variable
   const msim_library msim_library_1 = {                                                \
       MSIM_ABI,     MSIM_IS_CHECKED, msim_kernels, msim_constants,                     \
       kernel_count, constant_count,  __start_msim_variables, __stop_msim_variables,    \
-      msim_attach,  msim_get_current};
+      msim_attach};
 #endif

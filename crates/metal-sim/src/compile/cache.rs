@@ -13,6 +13,8 @@ use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
+use super::notes;
+
 /// FNV-1a of 128 bits: the same on every machine and in every version of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hash(u128);
@@ -62,20 +64,23 @@ fn target_folder(program: &Path) -> Option<PathBuf> {
     program.ancestors().skip(1).filter(marked).last().map(Path::to_owned)
 }
 
-/// Notes that an entry is used now.
-pub(crate) fn touch(path: &Path) {
+/// Notes that an entry is used now; whether it is there.
+pub(crate) fn touch(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else { return false };
     // Where it cannot be noted the entry counts as old, and is made again once it is gone.
-    let _ = File::open(path).and_then(|file| file.set_modified(SystemTime::now()));
+    let _ = file.set_modified(SystemTime::now());
+    true
 }
 
-/// Removes the libraries that were not used for longest, until the others fit into `bound` bytes.
+/// Removes the libraries, and notes, that were not used for longest, until the others fit into `bound` bytes.
 /// What a process has loaded stays until it lets go.
 pub(crate) fn prune(folder: &Path, bound: u64) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let library = |entry: fs::DirEntry| {
         let path = entry.path();
         let data = entry.metadata().ok().filter(fs::Metadata::is_file)?;
-        let known = path.extension().is_some_and(|extension| extension == "so");
+        let extension = path.extension()?.to_str()?;
+        let known = extension == "so" || notes::EXTENSIONS.contains(&extension);
         known.then_some((data.modified().ok()?, data.len(), path))
     };
     let mut libraries: Vec<_> = entries.filter_map(|entry| library(entry.ok()?)).collect();

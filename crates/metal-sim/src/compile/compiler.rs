@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::clang::{Clang, Run};
 use super::diagnostics::{Diagnostic, Reader, Severity};
+use super::notes::Notes;
 use super::shim::Shim;
 use super::{Checked, CompileError, Source, cache, flags, strict};
 use crate::Place;
@@ -118,8 +119,7 @@ impl Compiler {
             hash.add(part);
         }
         let path = self.folder.join(format!("{hash}.so"));
-        if path.is_file() {
-            cache::touch(&path);
+        if cache::touch(&path) {
             // Another process may have pruned it just now.
             if let Ok(library) = Library::open(&path) {
                 return Ok(library);
@@ -129,6 +129,35 @@ impl Compiler {
         let library = Library::open(&path)?;
         cache::prune(&self.folder, self.bound);
         Ok(library)
+    }
+
+    /// [`Compiler::check`], then [`Compiler::compile`]. What was found right before, by any process,
+    /// is not checked again, and loaded without a run of the compiler where it includes no files.
+    ///
+    /// # Errors
+    /// As of `check`.
+    pub fn build(&self, source: &Source, mode: Mode) -> Result<Library, CompileError> {
+        let shim = self.shim()?;
+        let notes = self.notes(source, &shim);
+        if !notes.is_checked() {
+            self.check(source)?;
+            notes.set_checked();
+        }
+        // A library that was pruned just now is made again.
+        if let Some(library) = notes.library(mode).and_then(|path| Library::open(&path).ok()) {
+            return Ok(library);
+        }
+        let library = self.compile(source, mode)?;
+        notes.set_library(mode, library.path());
+        Ok(library)
+    }
+
+    fn notes(&self, source: &Source, shim: &Shim) -> Notes {
+        let libraries = [Mode::Fast, Mode::Checked].map(flags::library).concat();
+        let flags = [flags::preprocess(), flags::strict(), libraries].concat();
+        let defines = self.defines.iter().flat_map(|(name, value)| [name.as_str(), value]);
+        let words = [source.name.as_str(), &self.clang.version].into_iter().chain(defines);
+        Notes::new(&self.folder, &source.text, shim.hash, words.chain(flags))
     }
 
     fn make(

@@ -6,6 +6,7 @@ mod compiler;
 mod diagnostics;
 mod error;
 mod flags;
+mod notes;
 mod shim;
 mod strict;
 

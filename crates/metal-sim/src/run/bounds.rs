@@ -100,7 +100,6 @@ impl Bounds {
         let within =
             |start: usize, length: usize| start <= access.start && access.end <= start + length;
         within(core.shared(0) as usize, SIMDGROUPS * size_of::<abi::Simdgroup>())
-            || within(core.note.get() as usize, size_of::<abi::Current>())
             || (!write && within(&raw const host::HOST as usize, size_of::<abi::Host>()))
             || (!write && within(core.arguments() as usize, size_of::<abi::Arguments>()))
             || (!write && self.in_library(access))

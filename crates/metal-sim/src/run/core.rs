@@ -51,25 +51,52 @@ impl Wait {
     /// Whether both are the same call. Lines and columns of two files rarely agree, and two calls
     /// of one kind even less, so that names of files are not compared.
     #[inline(always)]
-    pub fn same(&self, other: &Wait) -> bool {
+    pub fn same(self, other: Wait) -> bool {
         self.place == other.place && self.what == other.what
     }
 
     /// Of [`abi::rendezvous`].
     #[inline(always)]
-    pub fn kind(&self) -> u32 {
+    pub fn kind(self) -> u32 {
         (self.what >> 32) as u32
     }
 
     /// Of `mem_flags`.
     #[inline(always)]
-    pub fn flags(&self) -> u32 {
+    pub fn flags(self) -> u32 {
         self.what as u32
     }
 
     /// The call.
-    pub fn site(&self) -> abi::Site {
+    pub fn site(self) -> abi::Site {
         abi::Site { file: self.file, line: (self.place >> 32) as u32, column: self.place as u32 }
+    }
+}
+
+/// Where a `Wait` is kept, field by field: what was stored in two words and is read as one just
+/// after waits until it is in the cache, which would double the cost of a collective.
+pub struct Place {
+    file: Cell<*const c_char>,
+    place: Cell<u64>,
+    what: Cell<u64>,
+}
+
+impl Place {
+    const NOWHERE: Place =
+        Place { file: Cell::new(ptr::null()), place: Cell::new(0), what: Cell::new(0) };
+
+    /// Keeps another.
+    #[inline(always)]
+    pub fn set(&self, wait: Wait) {
+        self.file.set(wait.file);
+        self.place.set(wait.place);
+        self.what.set(wait.what);
+    }
+
+    /// What is kept.
+    #[inline(always)]
+    pub fn get(&self) -> Wait {
+        Wait { file: self.file.get(), place: self.place.get(), what: self.what.get() }
     }
 }
 
@@ -78,7 +105,7 @@ pub struct Thread {
     /// Its stack pointer while it is parked.
     pub stack: Cell<*mut u8>,
     /// Where it waits, or waited last.
-    pub wait: Cell<Wait>,
+    pub wait: Place,
     /// A digest of what it passed as uniform arguments.
     pub uniform: Cell<u64>,
     /// Its place in the order of its simdgroup's lanes.
@@ -103,7 +130,7 @@ pub struct Simdgroup {
     /// Lanes that it began with, by lane.
     pub full: Cell<u32>,
     /// The collective that lanes wait at.
-    pub wait: Cell<Wait>,
+    pub wait: Place,
     /// The digest of the first to come.
     pub uniform: Cell<u64>,
     /// Barriers passed, by memory: device, threadgroup.
@@ -120,20 +147,17 @@ pub struct Core {
     pub inside: Cell<bool>,
     pub threads: Box<[Thread; THREADS]>,
     pub simdgroups: Box<[Simdgroup; SIMDGROUPS]>,
-    shared: Box<UnsafeCell<[abi::Simdgroup; SIMDGROUPS]>>,
     arguments: Box<UnsafeCell<abi::Arguments>>,
     pub stacks: Stacks,
     pub arena: Arena,
     /// What it runs.
     pub dispatch: Cell<*const Dispatch>,
-    /// The library's note of the running thread.
-    pub note: Cell<*mut abi::Current>,
     /// Threads of the threadgroup, and those that have not returned.
     pub count: Cell<u32>,
     pub alive: Cell<u32>,
     /// Threads at a threadgroup barrier, and which barrier it is.
     pub waiting: Cell<u32>,
-    pub barrier: Cell<Wait>,
+    pub barrier: Place,
     /// The thread that came to it first.
     pub barrier_first: Cell<usize>,
     /// Threadgroup barriers passed, by memory: device, threadgroup.
@@ -165,16 +189,14 @@ impl Core {
             inside: Cell::new(false),
             threads: Box::new([const { Thread::new() }; THREADS]),
             simdgroups: Box::new([const { Simdgroup::new() }; SIMDGROUPS]),
-            shared: zeroed(),
             arguments: zeroed(),
-            stacks: Stacks::new(THREADS)?,
+            stacks: Stacks::new(SIMDGROUPS * size_of::<abi::Simdgroup>())?,
             arena: Arena::new()?,
             dispatch: Cell::new(ptr::null()),
-            note: Cell::new(ptr::null_mut()),
             count: Cell::new(0),
             alive: Cell::new(0),
             waiting: Cell::new(0),
-            barrier: Cell::new(Wait::NONE),
+            barrier: Place::NOWHERE,
             barrier_first: Cell::new(0),
             epochs: [const { Cell::new(0) }; 2],
             passed: Cell::new(0),
@@ -210,7 +232,7 @@ impl Core {
     /// The kernel's side of a simdgroup.
     #[inline(always)]
     pub fn shared(&self, simdgroup: usize) -> *mut abi::Simdgroup {
-        self.shared.get().cast::<abi::Simdgroup>().wrapping_add(simdgroup % SIMDGROUPS)
+        self.stacks.behind().cast::<abi::Simdgroup>().wrapping_add(simdgroup % SIMDGROUPS)
     }
 
     /// Rendezvous of a simdgroup so far, with others or alone.
@@ -223,19 +245,6 @@ impl Core {
     /// What the kernel is called with.
     pub fn arguments(&self) -> *mut abi::Arguments {
         self.arguments.get()
-    }
-
-    /// Tells the library which thread goes on.
-    #[inline(always)]
-    pub fn announce(&self, thread: usize) {
-        self.current.set(thread);
-        let current = abi::Current {
-            simdgroup: self.shared(thread / abi::LANES),
-            lane: (thread % abi::LANES) as u32,
-            reserved: 0,
-        };
-        // SAFETY: the library's own variable of this system thread.
-        unsafe { self.note.get().write(current) };
     }
 
     /// Position of a thread in its threadgroup.
@@ -276,7 +285,8 @@ impl Core {
         simdgroup.ready.set(ready & !(1 << turn));
         let lane = usize::from(simdgroup.order[turn as usize % abi::LANES].get());
         let next = thread / abi::LANES * abi::LANES + lane;
-        self.announce(next);
+        self.current.set(next);
+        fiber::expect(self.thread(next + 1).stack.get());
         self.thread(next).stack.get()
     }
 
@@ -292,7 +302,7 @@ impl Thread {
     const fn new() -> Thread {
         Thread {
             stack: Cell::new(ptr::null_mut()),
-            wait: Cell::new(Wait::NONE),
+            wait: Place::NOWHERE,
             uniform: Cell::new(0),
             turn: Cell::new(0),
             returned: Cell::new(false),
@@ -310,7 +320,7 @@ impl Simdgroup {
             stopped: Cell::new(0),
             alive: Cell::new(0),
             full: Cell::new(0),
-            wait: Cell::new(Wait::NONE),
+            wait: Place::NOWHERE,
             uniform: Cell::new(0),
             epochs: [const { Cell::new(0) }; 2],
         }
@@ -328,5 +338,4 @@ where
 
 /// Types of the interface that may be all zeros.
 trait Plain {}
-impl Plain for [abi::Simdgroup; SIMDGROUPS] {}
 impl Plain for abi::Arguments {}

@@ -91,7 +91,6 @@ pub struct Dispatch {
     pub library: Library,
     pub kernel: abi::Kernel,
     pub name: String,
-    pub current: extern "C" fn() -> *mut abi::Current,
     pub arguments: abi::Arguments,
     pub slices: Vec<Slice>,
     pub threadgroup_memory: Vec<(u32, usize)>,

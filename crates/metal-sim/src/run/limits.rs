@@ -53,7 +53,6 @@ pub fn inspect(simulator: &Simulator, launch: &Launch, log: &Arc<Log>) -> Option
         library: kernel.library().clone(),
         kernel: *kernel.raw(),
         name: kernel.name().to_owned(),
-        current: kernel.library().exports().current,
         arguments,
         slices,
         threadgroup_memory: launch.threadgroup_memory.clone(),

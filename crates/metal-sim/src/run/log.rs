@@ -100,7 +100,9 @@ impl Core {
         let threadgroup = Some(self.position.get());
         let room = dispatch.log.add(Finding { kind, spot, thread, threadgroup, text });
         if !room {
+            // The next rendezvous or access sees it.
             self.killed.set(true);
+            self.steps.set(0);
         }
     }
 

@@ -26,7 +26,6 @@ impl Random {
 /// Runs threadgroups until none is left or the launch is over.
 pub fn run(core: &Core, dispatch: &Dispatch, worker: usize) {
     core.dispatch.set(dispatch);
-    core.note.set((dispatch.current)());
     core.killed.set(false);
     core.pulse.overdue.store(0, Ordering::Relaxed);
     core.arena.clear();
@@ -163,7 +162,7 @@ fn enter(core: &Core, index: usize) {
     let turn = ready.trailing_zeros() as usize;
     simdgroup.ready.set(ready & (ready - 1));
     let thread = index * abi::LANES + usize::from(simdgroup.order[turn].get());
-    core.announce(thread);
+    core.current.set(thread);
     core.inside.set(true);
     // SAFETY: the thread's stack is fresh, or was saved when it parked.
     unsafe { fiber::switch(core.scheduler.as_ptr(), core.thread(thread).stack.get()) };
@@ -172,7 +171,9 @@ fn enter(core: &Core, index: usize) {
 /// Writes the built-in values of a thread that is about to begin.
 pub fn prepare_arguments(core: &Core, thread: usize) {
     let Some(dispatch) = core.dispatch() else { return };
-    let place = core.position_of(thread);
+    // Most threadgroups are lines, which need no division.
+    let line = core.size.get()[0] == core.count.get();
+    let place = if line { [thread as u32, 0, 0] } else { core.position_of(thread) };
     let origin = core.position.get();
     let sides = dispatch.shape.size;
     let in_grid = std::array::from_fn(|axis| {

@@ -23,7 +23,7 @@ fn name(kind: u32) -> &'static str {
 }
 
 /// How reports call a call.
-fn describe(wait: &Wait) -> String {
+fn describe(wait: Wait) -> String {
     let site = wait.site();
     format!("{} (line {}:{})", name(wait.kind()), site.line, site.column)
 }
@@ -39,19 +39,17 @@ pub fn arrive(core: &Core, wait: Wait) {
     }
     core.steps.set(steps - 1);
     if wait.kind() == rendezvous::THREADGROUP_BARRIER {
-        stop_at_barrier(core, thread, &wait);
+        stop_at_barrier(core, thread, wait);
     } else {
-        gather(core, thread, &wait);
-    }
-    if core.killed.get() {
-        core.kill();
+        gather(core, thread, wait);
     }
 }
 
-/// The steps are used up, or the time.
+/// The steps are used up, or the time; or the launch is over.
 #[cold]
 pub fn hang(core: &Core, spot: Spot) -> ! {
-    let Some(dispatch) = core.dispatch() else { core.kill() };
+    let dispatch = core.dispatch().filter(|_| !core.killed.get());
+    let Some(dispatch) = dispatch else { core.kill() };
     let what = if core.pulse.overdue.load(Ordering::Relaxed) == 0 {
         format!("{} accesses and collectives", dispatch.steps)
     } else {
@@ -60,12 +58,12 @@ pub fn hang(core: &Core, spot: Spot) -> ! {
     core.fail(Kind::Hang, spot, format!("the threadgroup has not ended after {what}"))
 }
 
-fn stop_at_barrier(core: &Core, thread: usize, wait: &Wait) {
+fn stop_at_barrier(core: &Core, thread: usize, wait: Wait) {
     let waiting = core.waiting.get();
     if waiting == 0 {
-        core.barrier.set(*wait);
+        core.barrier.set(wait);
         core.barrier_first.set(thread);
-    } else if !wait.same(&core.barrier.get()) {
+    } else if !wait.same(core.barrier.get()) {
         other_barrier(core, wait);
     }
     core.waiting.set(waiting + 1);
@@ -75,23 +73,23 @@ fn stop_at_barrier(core: &Core, thread: usize, wait: &Wait) {
 }
 
 #[cold]
-fn other_barrier(core: &Core, wait: &Wait) -> ! {
+fn other_barrier(core: &Core, wait: Wait) -> ! {
     let first = point(core.position_of(core.barrier_first.get()));
-    let other = describe(&core.barrier.get());
+    let other = describe(core.barrier.get());
     let here = describe(wait);
     let text = format!("waits at {here} while thread {first} waits at {other}");
     core.fail(Kind::BarrierDivergence, Spot::of(wait.site()), text)
 }
 
 #[inline(always)]
-fn gather(core: &Core, thread: usize, wait: &Wait) {
+fn gather(core: &Core, thread: usize, wait: Wait) {
     let simdgroup = core.simdgroup_of(thread);
     let me = core.thread(thread);
     let arrived = simdgroup.arrived.get();
     if arrived == 0 {
-        simdgroup.wait.set(*wait);
+        simdgroup.wait.set(wait);
         simdgroup.uniform.set(me.uniform.get());
-    } else if !wait.same(&simdgroup.wait.get()) || simdgroup.uniform.get() != me.uniform.get() {
+    } else if !wait.same(simdgroup.wait.get()) || simdgroup.uniform.get() != me.uniform.get() {
         disagree(core, thread, wait);
     }
     let gathered = simdgroup.gathered.get();
@@ -127,22 +125,22 @@ fn advance(epochs: &[std::cell::Cell<u32>; 2], flags: u32) {
 }
 
 #[cold]
-fn disagree(core: &Core, thread: usize, wait: &Wait) -> ! {
+fn disagree(core: &Core, thread: usize, wait: Wait) -> ! {
     let other = core.simdgroup_of(thread).wait.get();
-    let text = if wait.same(&other) {
+    let text = if wait.same(other) {
         "the lanes of a simdgroup gave different pointers or strides to a matrix load or store \
          before this"
             .to_owned()
     } else {
         let lane = thread % abi::LANES;
-        let (here, there) = (describe(wait), describe(&other));
+        let (here, there) = (describe(wait), describe(other));
         format!("lane {lane} is at a {here} while another lane of its simdgroup waits at a {there}")
     };
     core.fail(Kind::SimdDivergence, Spot::of(wait.site()), text)
 }
 
 #[cold]
-fn incomplete(core: &Core, thread: usize, wait: &Wait, present: u32) -> ! {
+fn incomplete(core: &Core, thread: usize, wait: Wait, present: u32) -> ! {
     let full = core.simdgroup_of(thread).full.get();
     let what = name(wait.kind());
     let text = format!("a {what} with lanes {present:08x} of {full:08x}: the others have returned");
@@ -172,7 +170,7 @@ fn finish(core: &Core, thread: usize) -> ! {
     let gathered = simdgroup.gathered.get();
     if gathered != 0 && gathered.count_ones() == alive {
         let wait = simdgroup.wait.get();
-        let there = describe(&wait);
+        let there = describe(wait);
         let text = format!("returned while the other lanes of its simdgroup wait at a {there}");
         core.fail(Kind::SimdDivergence, Spot::of(wait.site()), text);
     }
@@ -218,11 +216,11 @@ pub fn stuck(core: &Core) {
             continue;
         }
         let wait = core.thread(thread).wait.get();
-        let (here, alive) = (describe(&wait), simdgroup.alive.get());
+        let (here, alive) = (describe(wait), simdgroup.alive.get());
         let reached = simdgroup.gathered.get().count_ones();
         let text = format!(
             "waits at a {here} that {reached} of {alive} lanes reach; the others wait at a {}",
-            describe(&core.barrier.get())
+            describe(core.barrier.get())
         );
         core.report(Kind::SimdDivergence, thread, Spot::of(wait.site()), text);
         return;

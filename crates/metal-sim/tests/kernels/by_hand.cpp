@@ -2,16 +2,15 @@
 #include "abi.h"
 
 static const msim_host* host;
-static thread_local msim_current now;
 
 #define HERE \
   msim_site { "by_hand.cpp", __builtin_LINE(), 1 }
 
 static float sum_of_lanes(float value, msim_site site) {
-  msim_simdgroup* group = now.simdgroup;
+  msim_simdgroup* group = msim_group();
   const msim_u64 sequence = group->sequence;
   const msim_u64 parity = sequence & 1;
-  *(float*)group->slots[parity][now.lane] = value;
+  *(float*)group->slots[parity][msim_lane()] = value;
   host->sync(MSIM_REDUCTION, 0, site);
   if (group->reduced_at[parity] != sequence) {
     float sum = 0;
@@ -109,5 +108,4 @@ extern "C" __attribute__((visibility("default"))) const msim_library msim_librar
     MSIM_ABI, 0, kernels, nullptr, sizeof kernels / sizeof *kernels, 0,
     nullptr, nullptr,
     [](const msim_host* given) { host = given; },
-    []() -> msim_current* { return &now; },
 };

@@ -34,9 +34,10 @@ inline void rows_of(Matrix m, Activations x, device const float* residual,
         lane_products<W, ROWS, N>(m.weight + ulong(first) * m.row_bytes, m.row_bytes,
                                   m.outputs - 1 - first, x, rows - 1, a.cols, lane, sums, squares);
         norm_factors(x.normed, a.eps, a.cols, squares, factors);
+        sum_lanes<ROWS * N>(&sums[0][0]);
         for (uint r = 0; r < ROWS; r++) {
             for (uint n = 0; n < N; n++) {
-                float sum = simd_sum(sums[r][n]) * factors[n];
+                float sum = sums[r][n] * factors[n];
                 const uint out = first + r;
                 if (lane == 0 && out < m.outputs && n < rows) {
                     const uint at = n * m.outputs + out;

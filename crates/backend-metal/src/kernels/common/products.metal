@@ -107,11 +107,30 @@ inline void lane_products(device const uchar* w, uint row_bytes, uint last_w, Ac
     }
 }
 
+// Puts the simdgroup's sum in each of COUNT numbers' place: four at a time, as long as there are,
+// so that they pass through the lanes together.
+template <uint COUNT>
+inline void sum_lanes(thread float* x) {
+    constexpr uint WHOLE = COUNT / 4 * 4;
+    for (uint i = 0; i < WHOLE; i += 4) {
+        const float4 sums = simd_sum(float4(x[i], x[i + 1], x[i + 2], x[i + 3]));
+        for (uint j = 0; j < 4; j++) {
+            x[i + j] = sums[j];
+        }
+    }
+    for (uint i = WHOLE; i < COUNT; i++) {
+        x[i] = simd_sum(x[i]);
+    }
+}
+
 // What the sums of each row of activations are multiplied by.
 template <uint N>
 inline void norm_factors(bool normed, float eps, uint cols, thread float (&squares)[N],
                          thread float (&factors)[N]) {
+    if (normed) {
+        sum_lanes<N>(squares);
+    }
     for (uint n = 0; n < N; n++) {
-        factors[n] = normed ? inverse_rms(simd_sum(squares[n]), cols, eps) : 1.0f;
+        factors[n] = normed ? inverse_rms(squares[n], cols, eps) : 1.0f;
     }
 }

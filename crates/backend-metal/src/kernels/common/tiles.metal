@@ -11,6 +11,9 @@
 
 static constant uint NO_ROW = 0xFFFFFFFFu;
 
+inline void put_four(threadgroup float* to, float4 x) { *(threadgroup float4*)to = x; }
+inline void put_four(threadgroup half* to, float4 x) { *(threadgroup half4*)to = half4(x); }
+
 // A thread's 16 weights of a step, zeros past the edges.
 template <typename W, typename T>
 inline void stage_weights(device const uchar* weight, uint row_bytes, uint outputs, uint cols,
@@ -29,8 +32,8 @@ inline void stage_weights(device const uchar* weight, uint row_bytes, uint outpu
             }
         }
     }
-    for (uint i = 0; i < 16; i++) {
-        to[i] = T(q[i / 4][i % 4]);
+    for (uint i = 0; i < 4; i++) {
+        put_four(to + 4 * i, q[i]);
     }
 }
 

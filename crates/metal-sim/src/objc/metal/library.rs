@@ -75,40 +75,34 @@ impl Body for Function {
 }
 
 /// What this process has built of each source, by its compiler.
-static BUILT: LazyLock<Mutex<HashMap<(String, String), Built>>> = LazyLock::new(Mutex::default);
+static BUILT: LazyLock<Mutex<HashMap<Built, crate::Library>>> = LazyLock::new(Mutex::default);
 
-/// Libraries of a source whose address spaces are right.
-#[derive(Default)]
-struct Built {
-    fast: Option<crate::Library>,
-    checked: Option<crate::Library>,
-}
+/// A compiler, a source, a mode.
+type Built = (String, String, Mode);
 
-impl Built {
-    fn of(&mut self, mode: Mode) -> &mut Option<crate::Library> {
-        match mode {
-            Mode::Fast => &mut self.fast,
-            Mode::Checked => &mut self.checked,
-        }
-    }
-}
+/// The compiler of devices that are given none.
+static FOUND: OnceLock<Compiler> = OnceLock::new();
 
 /// Checks what compiled code does not show any more, then compiles or finds it in the cache; each
 /// once a process.
 fn build(device: &Device, source: &Source) -> Result<crate::Library, CompileError> {
     let Settings { compiler, mode, .. } = &device.settings;
-    let key = (format!("{compiler:?}"), source.text.clone());
+    let key = (format!("{compiler:?}"), source.text.clone(), *mode);
     let known = || BUILT.lock().unwrap_or_else(PoisonError::into_inner);
-    let right = known().contains_key(&key);
-    if let Some(library) = known().get_mut(&key).and_then(|built| built.of(*mode).clone()) {
-        return Ok(library);
+    if let Some(library) = known().get(&key) {
+        return Ok(library.clone());
     }
-    let compiler = compiler.clone().map_or_else(Compiler::find, Ok)?;
-    if !right {
-        compiler.check(source)?;
-    }
-    let library = compiler.compile(source, *mode)?;
-    *known().entry(key).or_default().of(*mode) = Some(library.clone());
+    let compiler = match (compiler, FOUND.get()) {
+        (Some(compiler), _) | (None, Some(compiler)) => compiler.clone(),
+        (None, None) => FOUND
+            .get_or_init({
+                let found = Compiler::find()?;
+                || found
+            })
+            .clone(),
+    };
+    let library = compiler.build(source, *mode)?;
+    known().insert(key, library.clone());
     Ok(library)
 }
 
