@@ -139,6 +139,11 @@ impl CaseBuilder {
         self.weight_bytes(Quant::F32, [1, 1, len], values)
     }
 
+    /// Rows that the step has.
+    pub fn live(&self, rows: Rows) -> usize {
+        rows.live(&self.counts)
+    }
+
     /// An f32 operand of bell-shaped numbers.
     pub fn bells(&mut self, rows: Rows, cols: usize) -> ValueId {
         let values = self.seeded.bells(rows.live(&self.counts) * cols);

@@ -107,7 +107,7 @@ fn many_rows(paged: &Paged, how: How) -> (String, &'static str, u32) {
     let parts = PARTS.into_iter().find(|parts| paged.head_dim <= 64 * parts);
     let parts = parts.unwrap_or(PARTS[PARTS.len() - 1]);
     let staged = 16 * 64 * parts + 32 * 64 + 16 * 32;
-    let bytes = staged * if half { 2 } else { 4 } + 4 * (16 * 32 + 2 * 64 + 16);
+    let bytes = staged * if half { 2 } else { 4 } + 4 * (16 * 32 + 2 * 64 + 16 + 4);
     let why = "many rows: 16 of them share each page, on simdgroup matrices";
     (prefill_name(half, parts), why, bytes as u32)
 }

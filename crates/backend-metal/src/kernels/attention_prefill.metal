@@ -5,6 +5,10 @@
 // a row; then each simdgroup adds its own columns of the 16 x head_dim result, which stays in
 // registers. K and V pass through threadgroup memory as T (half or float), 64 columns at a time, so
 // any head size up to 64 * PARTS fits. Rescaling is a product with a diagonal matrix.
+//
+// All 16 rows meet in these products, and zero times NaN or infinity is NaN. So what is no finite
+// number stays out of them: a value is staged as zero, and added at the end where a row sees it; a
+// row that is NaN goes on as zeros, and its sum of weights says so.
 
 // Places in the threadgroup's memory.
 template <typename T, uint PARTS>
@@ -15,7 +19,8 @@ struct PrefillRoom {
         SCORES = KV + 32 * 64 * sizeof(T),
         WEIGHTS = SCORES + 16 * 32 * 4,
         FADES = WEIGHTS + 16 * 32 * sizeof(T),
-        FACTORS = FADES + 2 * 64 * 4
+        FACTORS = FADES + 2 * 64 * 4,
+        STRANGE = FACTORS + 16 * 4
     };
 };
 
@@ -34,10 +39,16 @@ inline float4 cached(uint kind, device const uchar* page, uint vectors, uint hea
     return CacheQ8_0::four(page, vectors, head_dim, vector, column);
 }
 
+// Not infinite, and a number.
+inline bool is_finite(float x) { return (as_type<uint>(x) & 0x7F800000u) != 0x7F800000u; }
+
 // 64 columns of a page's positions `from..to`; zeros elsewhere, where a page may hold anything.
+// Whether the thread came to something that is not finite.
 template <typename T>
-inline void stage_page(uint kind, device const uchar* page, constant AttentionArguments& a,
-                       uint kv_head, uint from, uint to, uint first, uint t, threadgroup T* kv) {
+inline bool stage_page(uint kind, device const uchar* page, constant AttentionArguments& a,
+                       uint kv_head, uint from, uint to, uint first, uint t, bool finite_alone,
+                       threadgroup T* kv) {
+    bool strange = false;
     for (uint i = t; i < 32 * 16; i += 128) {
         const uint p = i / 16, column = first + i % 16 * 4;
         float4 v = float4(0.0f);
@@ -45,9 +56,29 @@ inline void stage_page(uint kind, device const uchar* page, constant AttentionAr
             v = cached(kind, page, a.kv_heads * 32, a.head_dim, kv_head * 32 + p, column);
         }
         for (uint c = 0; c < 4; c++) {
-            kv[4 * i + c] = T(v[c]);
+            const T x = T(v[c]);
+            const bool finite = is_finite(float(x));
+            strange = strange || !finite;
+            kv[4 * i + c] = finite || !finite_alone ? x : T(0.0f);
         }
     }
+    return strange;
+}
+
+// The sum of the values in a column that are not finite, at the positions `oldest..end`.
+template <typename T>
+inline float strange_values(device const uchar* values, device const int* table,
+                            constant AttentionArguments& a, uint kv_head, uint oldest, uint end,
+                            uint column) {
+    float sum = 0.0f;
+    for (uint p = oldest; p < end; p++) {
+        device const uchar* page = values + ulong(table[p / 32]) * a.value_page_bytes;
+        const float4 v = cached(a.value_kind, page, a.kv_heads * 32, a.head_dim,
+                                kv_head * 32 + p % 32, column / 4 * 4);
+        const float x = float(T(v[column % 4]));
+        sum += is_finite(x) ? 0.0f : x;
+    }
+    return sum;
 }
 
 // A query row's maximum and sum, kept alike by the eight threads of the row.
@@ -73,19 +104,22 @@ inline float weigh(thread RowState& row, threadgroup const float* scores, thread
     most = max(most, simd_shuffle_xor(most, 2));
     most = max(most, simd_shuffle_xor(most, 4));
     const float m = max(row.m, most);
-    float sum = 0.0f;
+    float w[4], sum = 0.0f;
     for (uint i = 0; i < 4; i++) {
-        const float w = s[i] == LOWEST ? 0.0f : exp(s[i] - m);
-        weights[4 * part + i] = T(w);
-        sum += w;
+        w[i] = s[i] == LOWEST ? 0.0f : exp(s[i] - m);
+        sum += w[i];
     }
     sum += simd_shuffle_xor(sum, 1);
     sum += simd_shuffle_xor(sum, 2);
     sum += simd_shuffle_xor(sum, 4);
     const float fade = exp(row.m - m);
+    const bool lost = is_nan(sum) || is_nan(fade);
+    for (uint i = 0; i < 4; i++) {
+        weights[4 * part + i] = T(lost ? 0.0f : w[i]);
+    }
     row.l = fma(row.l, fade, sum);
     row.m = m;
-    return fade;
+    return lost ? 0.0f : fade;
 }
 
 // Scores of one page: this simdgroup's 16 x 8.
@@ -98,7 +132,7 @@ inline void page_scores(device const uchar* page, constant AttentionArguments& a
     s[0] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     s[1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     for (uint part = 0; part < PARTS; part++) {
-        stage_page<T>(a.key_kind, page, a, kv_head, from, to, 64 * part, t, kv);
+        stage_page<T>(a.key_kind, page, a, kv_head, from, to, 64 * part, t, false, kv);
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (uint k = 0; k < 64; k += 8) {
             simdgroup_matrix<T, 8, 8> left, right;
@@ -116,13 +150,16 @@ inline void page_scores(device const uchar* page, constant AttentionArguments& a
 }
 
 // The page's weighted values, added to what was before it: this simdgroup's 16 x 16 of each part.
+// Whether the thread came to a value that is not finite.
 template <typename T, uint PARTS>
-inline void page_values(device const uchar* page, constant AttentionArguments& a, uint kv_head,
+inline bool page_values(device const uchar* page, constant AttentionArguments& a, uint kv_head,
                         uint from, uint to, uint t, uint sg, threadgroup const T* weights,
                         threadgroup const float* fades, threadgroup T* kv,
                         thread simdgroup_float8x8 (&sums)[PARTS][2][2]) {
+    bool strange = false;
     for (uint part = 0; part < PARTS; part++) {
-        stage_page<T>(a.value_kind, page, a, kv_head, from, to, 64 * part, t, kv);
+        strange = stage_page<T>(a.value_kind, page, a, kv_head, from, to, 64 * part, t, true, kv) ||
+                  strange;
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (uint i = 0; i < 2; i++) {
             simdgroup_float8x8 fade;
@@ -140,6 +177,7 @@ inline void page_values(device const uchar* page, constant AttentionArguments& a
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
     }
+    return strange;
 }
 
 template <typename T, uint PARTS>
@@ -165,6 +203,7 @@ kernel void attention_prefill(device const float* q [[buffer(0)]],
     threadgroup T* weights = (threadgroup T*)(room + uint(Room::WEIGHTS));
     threadgroup float* fades = (threadgroup float*)(room + uint(Room::FADES));
     threadgroup float* factors = (threadgroup float*)(room + uint(Room::FACTORS));
+    threadgroup uint* stranges = (threadgroup uint*)(room + uint(Room::STRANGE));
     device const int* item = work + 6 * tg.y;
     const uint rows = uint(item[1]), first_row = uint(item[0]);
     // The same for the whole threadgroup, so all its threads meet at each barrier, or none comes.
@@ -198,6 +237,7 @@ kernel void attention_prefill(device const float* q [[buffer(0)]],
                 sums[part][i / 2][i % 2] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
             }
         }
+        bool strange = false;
         for (uint tile = start / 32; tile * 32 < stop; tile++) {
             const ulong page = ulong(table[tile]);
             const uint from = max(start, tile * 32) - tile * 32;
@@ -210,8 +250,13 @@ kernel void attention_prefill(device const float* q [[buffer(0)]],
                 fades[64 * (r / 8) + 9 * (r % 8)] = fade;
             }
             // The values' first barrier also shows weights and fades to all.
-            page_values<T, PARTS>(values + page * a.value_page_bytes, a, kv_head, from, to, t, sg,
-                                  weights, fades, kv, sums);
+            strange = page_values<T, PARTS>(values + page * a.value_page_bytes, a, kv_head, from,
+                                            to, t, sg, weights, fades, kv, sums) ||
+                      strange;
+        }
+        const uint some = simd_max(strange ? 1u : 0u);
+        if (t % 32 == 0) {
+            stranges[sg] = some;
         }
         const bool whole = item[5] < 0, has_sink = a.has_sinks != 0;
         const uint slot = whole ? 0u : uint(item[5]) + r;
@@ -235,7 +280,11 @@ kernel void attention_prefill(device const float* q [[buffer(0)]],
             for (uint c = t % 8; c < 64; c += 8) {
                 const uint column = 64 * part + c;
                 if (r < rows && column < a.head_dim) {
-                    const float v = results[64 * r + c] * factors[r];
+                    float v = results[64 * r + c] * factors[r];
+                    if ((stranges[0] | stranges[1] | stranges[2] | stranges[3]) != 0) {
+                        v += strange_values<T>(values, table, a, kv_head, max(oldest, start),
+                                               min(end, stop), column);
+                    }
                     if (whole) {
                         y[(ulong(first_row + r) * a.heads + tg.x) * a.head_dim + column] = v;
                     } else {

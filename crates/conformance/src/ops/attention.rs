@@ -4,7 +4,7 @@
 
 use minfer_graph::op::attention::Attention;
 use minfer_graph::op::kv_store::KvStore;
-use minfer_graph::{Input, KvTypes, Rows, StateId};
+use minfer_graph::{Input, KvTypes, Rows, StateId, ValueId};
 use minfer_plan::SequenceRows;
 use minfer_quant::KvType;
 
@@ -23,6 +23,16 @@ struct Shape {
     soft_cap: Option<f32>,
     sinks: bool,
     partials: usize,
+    /// Numbers that are put in the place of others in the step's rows.
+    strange: &'static [(Operand, usize, f32)],
+}
+
+/// What a strange number is put into: the first column of a row of it.
+#[derive(Clone, Copy, PartialEq)]
+enum Operand {
+    Query,
+    Key,
+    Value,
 }
 
 const PLAIN: Shape = Shape {
@@ -34,7 +44,16 @@ const PLAIN: Shape = Shape {
     soft_cap: None,
     sinks: false,
     partials: 16,
+    strange: &[],
 };
+
+/// What rows see is no number, or infinite, from some position on; rows before it, and rows whose
+/// window has left it behind, see nothing of it.
+const STRANGE: [&[(Operand, usize, f32)]; 3] = [
+    &[(Operand::Value, 10, f32::NAN), (Operand::Value, 21, f32::INFINITY)],
+    &[(Operand::Query, 3, f32::NAN), (Operand::Query, 20, f32::INFINITY)],
+    &[(Operand::Key, 12, f32::NAN), (Operand::Key, 37, f32::NEG_INFINITY)],
+];
 
 /// Positions before a step, on and beside the edges of pages (32), of the pages that a kernel's
 /// simdgroups take in turn (128) and of partitions (512).
@@ -104,13 +123,18 @@ pub(super) fn cases() -> Vec<Case> {
     cases.push(case("sinks", Shape { sinks: true, ..PLAIN }, &[(600, 1), (0, 9)]));
     let both = Shape { sinks: true, window: Some(40), soft_cap: Some(5.0), ..PLAIN };
     cases.push(case("all", both, &[(600, 1), (30, 20)]));
+    for (strange, kv) in STRANGE.iter().flat_map(|one| [(*one, KvType::F32), (*one, KvType::F16)]) {
+        let shape = Shape { strange, kv: KvTypes { key: kv, value: kv }, ..PLAIN };
+        cases.push(case("strange", shape.clone(), &[(20, 40)]));
+        cases.push(case("strange", Shape { window: Some(5), ..shape }, &[(27, 40), (40, 1)]));
+    }
     cases
 }
 
 /// `steps` holds (depth, rows) of each sequence: the cache is filled to the depth, then the rows
 /// are attended.
 fn case(what: &str, shape: Shape, sequences: &[(usize, usize)]) -> Case {
-    let Shape { heads, kv_heads, head_dim, kv, window, soft_cap, sinks, partials } = shape;
+    let Shape { heads, kv_heads, head_dim, kv, window, soft_cap, sinks, partials, strange } = shape;
     let listed = match sequences {
         [_, .., (depth, rows)] if sequences.len() > 8 => {
             format!("{} to ({depth}, {rows})", sequences.len())
@@ -132,7 +156,7 @@ fn case(what: &str, shape: Shape, sequences: &[(usize, usize)]) -> Case {
     let sinks = sinks.then(|| case.vector(heads));
     if filled > 0 {
         case.sequences(&rows(sequences, |depth, _| (0, depth)));
-        store(&mut case, state, kv_heads * head_dim);
+        store(&mut case, state, kv_heads * head_dim, &[]);
     }
     let now: usize = sequences.iter().map(|(_, rows)| rows).sum();
     if filled > 0 {
@@ -141,8 +165,8 @@ fn case(what: &str, shape: Shape, sequences: &[(usize, usize)]) -> Case {
         case.restart(tokens(now));
     }
     case.sequences(&rows(sequences, |depth, rows| (depth, rows)));
-    store(&mut case, state, kv_heads * head_dim);
-    let q = case.bells(Rows::TOKENS, heads * head_dim);
+    store(&mut case, state, kv_heads * head_dim, strange);
+    let q = numbers(&mut case, heads * head_dim, Operand::Query, strange);
     let positions = case.input(Input::Positions);
     let pages = case.input(Input::Pages { group: 0 });
     let work = case.input(Input::Work { group: 0 });
@@ -152,9 +176,20 @@ fn case(what: &str, shape: Shape, sequences: &[(usize, usize)]) -> Case {
     case.finish()
 }
 
-fn store(case: &mut CaseBuilder, state: StateId, width: usize) {
-    let k = case.bells(Rows::TOKENS, width);
-    let v = case.bells(Rows::TOKENS, width);
+type Strange<'a> = &'a [(Operand, usize, f32)];
+
+fn numbers(case: &mut CaseBuilder, width: usize, which: Operand, strange: Strange<'_>) -> ValueId {
+    let count = case.live(Rows::TOKENS) * width;
+    let mut values = case.seeded().bells(count);
+    for &(_, row, number) in strange.iter().filter(|(operand, ..)| *operand == which) {
+        values[row * width] = number;
+    }
+    case.floats(Rows::TOKENS, width, &values)
+}
+
+fn store(case: &mut CaseBuilder, state: StateId, width: usize, strange: Strange<'_>) {
+    let k = numbers(case, width, Operand::Key, strange);
+    let v = numbers(case, width, Operand::Value, strange);
     let slots = case.input(Input::Slots { group: 0 });
     case.node(KvStore { state }, &[k, v, slots]);
 }
