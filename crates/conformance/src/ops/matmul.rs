@@ -41,6 +41,9 @@ pub(super) fn cases() -> Vec<Case> {
         }
         cases.push(range(quant, 35, &[1.0, 1e6, 0.0, 6e4, 1.0, 1e-9]));
     }
+    for quant in [Quant::Q8_0, Quant::Q8_K, Quant::Q6_K, Quant::Q4_K] {
+        cases.extend([1, 35].map(|rows| large(quant, rows)));
+    }
     cases.extend([1, 4, 33].map(|rows| case(Quant::Q4_1, DType::Q8_0, [rows, 70, 1536], false)));
     cases.extend([1, 4, 33].map(|rows| case(Quant::F16, DType::F32, [rows, 70, 1537], false)));
     cases
@@ -69,6 +72,17 @@ fn range(quant: Quant, rows: usize, sizes: &[f32]) -> Case {
     let values: Vec<f32> = bells.into_iter().zip(sizes).map(|(v, size)| v * size).collect();
     let x = case.floats(Rows::TOKENS, cols, &values);
     let weight = case.weight(quant, [1, 19, cols], 1.0);
+    case.op(Matmul::new(weight, None), &[x]);
+    case.finish()
+}
+
+/// Weights above what 16 bits can hold, as their scales allow them to be.
+fn large(quant: Quant, rows: usize) -> Case {
+    let cols = 2 * quant.block_len();
+    let name = format!("matmul.{}.f32[{rows},70,{cols}] of large weights", quant.name());
+    let mut case = CaseBuilder::new(name, tokens(rows), tolerance(cols));
+    let x = case.bells(Rows::TOKENS, cols);
+    let weight = case.weight(quant, [1, 70, cols], 3e5);
     case.op(Matmul::new(weight, None), &[x]);
     case.finish()
 }
