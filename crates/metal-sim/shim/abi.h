@@ -28,8 +28,8 @@ enum : msim_u32 {
 // Bits of mem_flags.
 enum : msim_u32 { MSIM_DEVICE = 1, MSIM_THREADGROUP = 2, MSIM_TEXTURE = 4 };
 
-// Bits of an access.
-enum : msim_u32 { MSIM_READ = 0, MSIM_WRITE = 1, MSIM_ATOMIC = 2 };
+// Bits of an access. Aligned: its type is, to its size or to 8 bytes.
+enum : msim_u32 { MSIM_READ = 0, MSIM_WRITE = 1, MSIM_ATOMIC = 2, MSIM_ALIGNED = 4 };
 
 // A thread's stack lies between two multiples of the first power of two; those of a threadgroup in
 // a row between two of the second, its lanes one after the other.

@@ -50,6 +50,8 @@ pub mod access {
     pub const WRITE: u32 = 1;
     /// Is atomic.
     pub const ATOMIC: u32 = 2;
+    /// Of a type that lies on multiples of its size, or of 8 bytes.
+    pub const ALIGNED: u32 = 4;
 }
 
 /// Kinds of parameters.

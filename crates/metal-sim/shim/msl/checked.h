@@ -12,12 +12,13 @@
   if (((address) ^ MSIM_ADDRESS(__builtin_frame_address(0))) >> MSIM_STACK_BITS && (size) > 0) \
   msim_runtime->access(address, size, bits, MSIM_CALLER)
 
+// The compiler calls these where it knows an alignment, and the last two where it knows too little.
 #define MSIM_ACCESS_HOOKS(size)                                   \
   MSIM_HOOK void __asan_load##size##_noabort(msim_u64 address) {  \
-    MSIM_ACCESS(address, size, MSIM_READ);                        \
+    MSIM_ACCESS(address, size, MSIM_READ | MSIM_ALIGNED);         \
   }                                                               \
   MSIM_HOOK void __asan_store##size##_noabort(msim_u64 address) { \
-    MSIM_ACCESS(address, size, MSIM_WRITE);                       \
+    MSIM_ACCESS(address, size, MSIM_WRITE | MSIM_ALIGNED);        \
   }
 MSIM_ACCESS_HOOKS(1)
 MSIM_ACCESS_HOOKS(2)

@@ -72,8 +72,8 @@ pub(crate) fn touch(path: &Path) -> bool {
     true
 }
 
-/// Removes the libraries, and notes, that were not used for longest, until the others fit into `bound` bytes.
-/// What a process has loaded stays until it lets go.
+/// Removes the libraries, and notes, that were not used for longest, until the others fit into
+/// `bound` bytes. What a process has loaded stays until it lets go.
 pub(crate) fn prune(folder: &Path, bound: u64) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let library = |entry: fs::DirEntry| {

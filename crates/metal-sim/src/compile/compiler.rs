@@ -131,8 +131,8 @@ impl Compiler {
         Ok(library)
     }
 
-    /// [`Compiler::check`], then [`Compiler::compile`]. What was found right before, by any process,
-    /// is not checked again, and loaded without a run of the compiler where it includes no files.
+    /// [`Compiler::check`], then [`Compiler::compile`]. A source that includes no files, and that
+    /// any process has found right before, is loaded without a run of the compiler.
     ///
     /// # Errors
     /// As of `check`.

@@ -81,6 +81,14 @@ impl Checks {
     }
 
     fn access(&mut self, core: &Core, range: &Range<usize>, bits: u32, pc: u64) -> Verdict {
+        let aligned = range.start.is_multiple_of(range.len().min(8));
+        // The compiler itself sees most of them, but no component of a vector.
+        if bits & access::ALIGNED != 0
+            && !aligned
+            && core.misaligned.replace(range.start) != range.start
+        {
+            return problem(Kind::Misaligned, misaligned(range.start), false);
+        }
         let write = bits & access::WRITE != 0;
         if bounds::in_arena(core, range.start) {
             return self.local(core, range, bits, pc);
@@ -224,6 +232,11 @@ fn initialised(slice: &Slice, offset: usize, length: usize, write: bool) -> Verd
         byte - slice.offset
     );
     problem(Kind::Uninitialised, text, false)
+}
+
+/// What to say of an address that its type may not lie at.
+pub fn misaligned(address: usize) -> String {
+    format!("misaligned address: address {address:#x}")
 }
 
 /// A kernel is about to touch memory.

@@ -82,8 +82,10 @@ pub struct Place {
 }
 
 impl Place {
-    const NOWHERE: Place =
-        Place { file: Cell::new(ptr::null()), place: Cell::new(0), what: Cell::new(0) };
+    /// Nowhere.
+    const fn new() -> Place {
+        Place { file: Cell::new(ptr::null()), place: Cell::new(0), what: Cell::new(0) }
+    }
 
     /// Keeps another.
     #[inline(always)]
@@ -172,6 +174,8 @@ pub struct Core {
     pub killed: Cell<bool>,
     /// Rendezvous and accesses left before the threadgroup counts as hanging.
     pub steps: Cell<u64>,
+    /// The misaligned address that was reported last.
+    pub misaligned: Cell<usize>,
     /// The fault that is being reported.
     pub fault: Cell<Fault>,
     /// What watches accesses; taken out while it works.
@@ -196,7 +200,7 @@ impl Core {
             count: Cell::new(0),
             alive: Cell::new(0),
             waiting: Cell::new(0),
-            barrier: Place::NOWHERE,
+            barrier: Place::new(),
             barrier_first: Cell::new(0),
             epochs: [const { Cell::new(0) }; 2],
             passed: Cell::new(0),
@@ -205,6 +209,7 @@ impl Core {
             size: Cell::new([0; 3]),
             killed: Cell::new(false),
             steps: Cell::new(0),
+            misaligned: Cell::new(0),
             fault: Cell::new(Fault::NONE),
             checks: Cell::new(None),
             pulse,
@@ -302,7 +307,7 @@ impl Thread {
     const fn new() -> Thread {
         Thread {
             stack: Cell::new(ptr::null_mut()),
-            wait: Place::NOWHERE,
+            wait: Place::new(),
             uniform: Cell::new(0),
             turn: Cell::new(0),
             returned: Cell::new(false),
@@ -320,7 +325,7 @@ impl Simdgroup {
             stopped: Cell::new(0),
             alive: Cell::new(0),
             full: Cell::new(0),
-            wait: Place::NOWHERE,
+            wait: Place::new(),
             uniform: Cell::new(0),
             epochs: [const { Cell::new(0) }; 2],
         }

@@ -23,6 +23,9 @@ use crate::report::Kind;
 const SIGNALS: [c_int; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, watchdog::SIGNAL];
 
+/// Linux's `si_code` of a fault that no page has to do with. The library has no name for it.
+const SI_KERNEL: c_int = 0x80;
+
 /// Bytes of the stack that handlers run on.
 const HANDLER_STACK: usize = 64 << 10;
 
@@ -30,6 +33,8 @@ const HANDLER_STACK: usize = 64 << 10;
 #[derive(Clone, Copy)]
 pub struct Fault {
     signal: c_int,
+    /// The processor refused the instruction itself, not the page.
+    refused: bool,
     address: usize,
     pc: usize,
     stack: usize,
@@ -37,7 +42,7 @@ pub struct Fault {
 
 impl Fault {
     /// None so far.
-    pub const NONE: Fault = Fault { signal: 0, address: 0, pc: 0, stack: 0 };
+    pub const NONE: Fault = Fault { signal: 0, refused: false, address: 0, pc: 0, stack: 0 };
 }
 
 /// Handlers that were there before, by place in [`SIGNALS`].
@@ -151,7 +156,8 @@ fn divert(core: &Core, signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     // SAFETY: the system passes the interrupted thread's registers.
     let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
     let (pc, stack) = registers::get(context);
-    core.fault.set(Fault { signal, address, pc, stack });
+    let refused = signal == libc::SIGSEGV && info.si_code == SI_KERNEL;
+    core.fault.set(Fault { signal, refused, address, pc, stack });
     let low = core.stacks.low(core.current.get());
     let room = low + page_size() + 8192;
     let top = if (room..low + STACK).contains(&stack) { stack - 1024 } else { low + STACK - 8192 };
@@ -168,6 +174,10 @@ extern "C" fn land() -> ! {
         watchdog::SIGNAL => sync::hang(core, spot),
         libc::SIGILL | libc::SIGTRAP => {
             core.fail(Kind::Fault, spot, "the kernel ran into a trap".to_owned())
+        }
+        _ if fault.refused => {
+            let text = "misaligned address of a vector, or one that no memory can have";
+            core.fail(Kind::Misaligned, spot, text.to_owned())
         }
         _ => core.fail(Kind::Fault, spot, describe(core, &fault)),
     }

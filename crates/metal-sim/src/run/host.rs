@@ -11,7 +11,7 @@ use std::ptr;
 use super::arena::Owner;
 use super::core::{Core, Wait};
 use super::log::Spot;
-use super::sync;
+use super::{checks, sync};
 use crate::abi;
 use crate::report::Kind;
 
@@ -90,7 +90,7 @@ extern "C" fn fail(what: *const c_char, site: abi::Site) {
 
 extern "C" fn access(address: u64, size: u64, bits: u32, pc: u64) {
     if let Some(core) = running() {
-        super::checks::access(core, address as usize, size as usize, bits, pc);
+        checks::access(core, address as usize, size as usize, bits, pc);
     }
 }
 
@@ -101,7 +101,8 @@ extern "C" fn undefined(what: *const c_char, value: u64, site: abi::Site, fatal:
     let kind = if misaligned { Kind::Misaligned } else { Kind::Undefined };
     let spot = if site.line == 0 { Spot::before(pc) } else { Spot::of(site) };
     let text = if misaligned {
-        format!("{what}: address {value:#x}")
+        core.misaligned.set(value as usize);
+        checks::misaligned(value as usize)
     } else {
         format!("{what}: {}", value.cast_signed())
     };

@@ -18,6 +18,42 @@ kernel void misaligned_word_in_bytes(device const uchar* x [[buffer(0)]],
 }
 
 // expect: misaligned misaligned address
+kernel void misaligned_components(device const float* x [[buffer(0)]],
+                                  device float* y [[buffer(1)]],
+                                  ushort t [[thread_index_in_threadgroup]]) {
+  device const float4* p = (device const float4*)(x + 1);
+  y[t] = p->x + p->w;  // here
+}
+
+// expect: misaligned misaligned address
+kernel void misaligned_components_by_half(device const float* x [[buffer(0)]],
+                                          device float* y [[buffer(1)]],
+                                          ushort t [[thread_index_in_threadgroup]]) {
+  device const float4* p = (device const float4*)(x + 2);
+  y[t] = p->x + p->y + p->z + p->w;  // here
+}
+
+struct Pair {
+  uint count;
+  float2 value;
+};
+
+// expect: misaligned misaligned address
+kernel void misaligned_member(device const uchar* x [[buffer(0)]], device float* y [[buffer(1)]],
+                              ushort t [[thread_index_in_threadgroup]]) {
+  device const Pair* p = (device const Pair*)(x + 4);
+  y[t] = p->value.x;  // here
+}
+
+// silent
+kernel void packed_vectors_lie_anywhere(device const float* x [[buffer(0)]],
+                                        device float* y [[buffer(1)]],
+                                        ushort t [[thread_index_in_threadgroup]]) {
+  device const packed_float4* p = (device const packed_float4*)(x + 1);
+  y[t] = p->x + (*p).w + float4(*p).z;
+}
+
+// expect: misaligned misaligned address
 kernel void misaligned_threadgroup_vector(device float* y [[buffer(1)]],
                                           ushort t [[thread_index_in_threadgroup]]) {
   threadgroup half s[256];

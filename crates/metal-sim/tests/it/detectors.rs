@@ -130,5 +130,5 @@ fn lanes() {
 
 #[test]
 fn language() {
-    all_caught("bugs/language.metal", 10);
+    all_caught("bugs/language.metal", 13);
 }
