@@ -2,7 +2,7 @@
 //!
 //! A task owns some columns of the output, that is some weight rows, for all activation rows.
 //! Quantized: eight weight rows at a time are unpacked once for up to 32 activation rows. Float:
-//! four weight rows at a time are decoded once for all activation rows.
+//! four weight rows at a time are decoded once for as many activation rows as a cache holds.
 
 use minfer_graph::TensorType;
 use minfer_quant::{DType, Planes};
@@ -18,6 +18,10 @@ const TOKENS: usize = 32;
 
 /// Weight rows decoded at a time for float products.
 const DECODED: usize = 4;
+
+/// Bytes of float activation rows that share one decoding: they stay in the second cache while all
+/// weight rows of a task pass by.
+const FLOAT_TILE: usize = 256 << 10;
 
 /// Activation rows in one of the types that products take.
 #[derive(Clone, Copy)]
@@ -145,17 +149,21 @@ impl Product<'_> {
 
     fn floats(&self, data: &[f32], cols: usize, out: &mut Rectangle<'_, f32>, room: &mut [f32]) {
         let columns = out.columns.clone();
-        for n in columns.clone().step_by(DECODED) {
-            let live = DECODED.min(columns.end - n);
-            for r in 0..DECODED {
-                let row = &mut room[r * cols..][..cols];
-                quant::decode(self.simd, self.matrix.quant, self.matrix.row(n + r), row);
-            }
-            let rows: [&[f32]; DECODED] = std::array::from_fn(|r| &room[r * cols..][..cols]);
-            for pair in 0..self.pairs.len() {
-                let [x, y] = self.pairs.get(pair);
-                let sums = simd::dot4(self.simd, rows, &data[x * cols..][..cols]);
-                self.put(n, &sums[..live], &mut out.row(y)[n - columns.start..]);
+        let tile = (FLOAT_TILE / (4 * cols)).max(TOKENS);
+        let pairs = self.pairs.len();
+        for first in (0..pairs).step_by(tile) {
+            for n in columns.clone().step_by(DECODED) {
+                let live = DECODED.min(columns.end - n);
+                for r in 0..DECODED {
+                    let row = &mut room[r * cols..][..cols];
+                    quant::decode(self.simd, self.matrix.quant, self.matrix.row(n + r), row);
+                }
+                let rows: [&[f32]; DECODED] = std::array::from_fn(|r| &room[r * cols..][..cols]);
+                for pair in first..pairs.min(first + tile) {
+                    let [x, y] = self.pairs.get(pair);
+                    let sums = simd::dot4(self.simd, rows, &data[x * cols..][..cols]);
+                    self.put(n, &sums[..live], &mut out.row(y)[n - columns.start..]);
+                }
             }
         }
     }

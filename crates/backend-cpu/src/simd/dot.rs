@@ -37,17 +37,18 @@ pub(super) fn halves<L: Lanes>(chunk: &Chunk) -> [L; 2] {
 #[inline(always)]
 pub(super) fn dots<L: Lanes, const N: usize>(rows: [&[f32]; N], x: &[f32]) -> [f32; N] {
     let (xs, x_rest) = chunks(x);
-    let parts = rows.map(|row| {
-        assert_eq!(row.len(), x.len(), "rows of one length");
-        let (chunks, rest) = chunks(row);
-        (&chunks[..xs.len()], rest)
-    });
-    let zero = L::splat(0.0);
-    let mut lanes = [[zero; 2]; N];
-    for (i, x) in xs.iter().enumerate() {
-        let [low, high] = halves::<L>(x);
+    // Loops, not closures over arrays: with lengths in plain sight the inner loop checks none.
+    let (mut whole, mut rest): ([&[Chunk]; N], [&[f32]; N]) = ([&[]; N], [&[]; N]);
+    for n in 0..N {
+        assert_eq!(rows[n].len(), x.len(), "rows of one length");
+        let (row, end) = chunks(rows[n]);
+        (whole[n], rest[n]) = (&row[..xs.len()], end);
+    }
+    let mut lanes = [[L::splat(0.0); 2]; N];
+    for i in 0..xs.len() {
+        let [low, high] = halves::<L>(&xs[i]);
         for n in 0..N {
-            let [row_low, row_high] = halves::<L>(&parts[n].0[i]);
+            let [row_low, row_high] = halves::<L>(&whole[n][i]);
             lanes[n][0] = row_low.fma(low, lanes[n][0]);
             lanes[n][1] = row_high.fma(high, lanes[n][1]);
         }
@@ -55,7 +56,7 @@ pub(super) fn dots<L: Lanes, const N: usize>(rows: [&[f32]; N], x: &[f32]) -> [f
     if !x_rest.is_empty() {
         let [low, high] = halves::<L>(&tail(x_rest));
         for n in 0..N {
-            let [row_low, row_high] = halves::<L>(&tail(parts[n].1));
+            let [row_low, row_high] = halves::<L>(&tail(rest[n]));
             lanes[n][0] = row_low.fma(low, lanes[n][0]);
             lanes[n][1] = row_high.fma(high, lanes[n][1]);
         }
