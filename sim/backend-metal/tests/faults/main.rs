@@ -20,7 +20,7 @@ use minfer_quant::Quant;
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The same where they hang, which costs it each time.
-const SHORT: Duration = Duration::from_secs(2);
+const SHORT: Duration = Duration::from_secs(1);
 
 /// Every so many command buffers one is made to hang.
 const HANGS: u32 = 8;
