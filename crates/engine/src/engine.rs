@@ -133,6 +133,7 @@ impl Engine {
             decoder: Some(self.tokenizer.decoder(request.show_special)),
             stop: StopText::new(request.stop),
             logprobs: request.logprobs,
+            fingerprint: request.fingerprint,
         };
         let deadline = request.deadline.map(|time| now.saturating_add(time));
         let live = Live {
@@ -141,7 +142,7 @@ impl Engine {
             max_tokens: request.max_tokens,
             prompt_tokens,
             generated: 0,
-            hash: LogitsHash::default(),
+            hash: request.fingerprint.then(LogitsHash::default),
             started: None,
             first_token: None,
         };

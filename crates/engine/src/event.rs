@@ -16,8 +16,9 @@ pub enum Event {
         /// Text that is now certain: whole characters, nothing that may be part of a stop string.
         /// Often empty.
         text: String,
-        /// Natural log-probability in the model's own distribution.
-        logprob: f32,
+        /// Natural log-probability in the model's own distribution, where the request asked for
+        /// probabilities or for a fingerprint.
+        logprob: Option<f32>,
         /// The most probable ids with their log-probabilities, as many as the request asked for.
         top: Vec<(u32, f32)>,
     },
@@ -85,8 +86,9 @@ pub struct SequenceStats {
     pub prefill: Duration,
     /// From its first token to its end.
     pub decode: Duration,
-    /// See [`crate::LogitsHash`]: over every row that was sampled, in order.
-    pub logits_hash: u64,
+    /// See [`crate::LogitsHash`]: over every row that was sampled, in order; where the request
+    /// asked for a fingerprint.
+    pub logits_hash: Option<u64>,
 }
 
 /// A finished generation.

@@ -1,19 +1,20 @@
 //! Steps on their way. On a device that works while the host goes on, the next step begins before
 //! the one before it is known: its tokens are the largest logits that this one is about to give.
 //!
-//! The host reads the logits all the same, while the next step runs, and chooses as it always does.
+//! The host reads what the step gave while the next one runs, and chooses as it always does: from
+//! all logits where a row needs them, else from the largest ones, which the device has found.
 //! A sequence that ended, or whose choice is another token, leaves its row of the next step unused;
 //! what that row stored in the sequence's own pages is written again or released. Devices work in
 //! the order of submits, so a page that changes hands is written by its new owner last.
 
-use minfer_graph::Counts;
-use minfer_plan::{Device, Limit, RunTicket, TokenInput};
+use minfer_graph::{Counts, Want};
+use minfer_plan::{Device, Limit, RunTicket, StepOutputs, TokenInput};
 
 use crate::batch::{self, StepRows};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::programs::ProgramKey;
-use crate::sampling::Sampled;
+use crate::sampling::{Row, Sampled};
 use crate::scheduler::{Schedule, ScheduledRows, SequenceId};
 use crate::sequence::Limits;
 use crate::step::{add_profile, check_faults};
@@ -43,8 +44,8 @@ pub(crate) struct Flight {
     ticket: RunTicket,
 }
 
-/// What a step came to: a token for each sequence whose newest token it computed, and the largest
-/// logit of each output row where the next step has begun with it.
+/// What a step came to: a token for each sequence whose newest token it computed, and the id that
+/// the device took for the largest of each output row, where the next step has begun with it.
 #[derive(Debug, Default)]
 pub(crate) struct Landed {
     pub(crate) choices: Vec<(SequenceId, Result<Sampled, Error>)>,
@@ -92,12 +93,13 @@ impl Engine {
         }
         let tokens = schedule.rows.iter().map(|rows| rows.count).sum();
         let counts = Counts { tokens, outputs };
-        let key = self.key(counts, false)?;
+        let key = self.key(counts, self.want(&rows), false)?;
         let mut inputs = self.inputs(&rows, key);
         inputs.profile = self.options.profile;
         if let Some(before) = after {
             for (token, rows) in inputs.tokens.iter_mut().zip(&schedule.rows) {
-                let row = before.output(rows.sequence).unwrap_or_default() as u32;
+                let output = before.output(rows.sequence).unwrap_or_default();
+                let row = (output * before.key.ids()) as u32;
                 *token = TokenInput::From { ticket: before.ticket.id(), row };
             }
         }
@@ -116,8 +118,10 @@ impl Engine {
         if !rows.iter().all(|rows| predictable(rows.sequence)) {
             return Ok(None);
         }
-        let goes_on = |id| live.get(&id).is_some_and(|live| live.left() != Some(1));
-        let goes_on = |id| flight.output(id).is_some() && goes_on(id);
+        let goes_on = |id| {
+            let chooses = flight.output(id).is_some();
+            chooses && live.get(&id).is_some_and(|live| live.left() != Some(1))
+        };
         match self.scheduler.ahead(&rows, goes_on) {
             None => Ok(None),
             Some(schedule) => self.begin(&schedule, Some(flight)).map(Some),
@@ -142,19 +146,20 @@ impl Engine {
         }
         check_faults(&self.file)?;
         let mut landed = Landed::default();
-        let vocabulary = self.model.config().vocabulary;
         for flying in rows.iter().filter(|flying| !flying.stale) {
-            let (Some(row), id) = (flying.output, flying.rows.sequence) else { continue };
-            let logits = &outputs.logits()?[row * vocabulary..][..vocabulary];
+            let (Some(index), id) = (flying.output, flying.rows.sequence) else { continue };
+            let row = output_row(&outputs, key.want, index, self.model.config().vocabulary)?;
             if let Some(live) = self.live.get_mut(&id) {
-                live.hash.push(logits);
+                if let (Some(hash), Row::Logits(logits)) = (&mut live.hash, row) {
+                    hash.push(logits);
+                }
                 let history = self.scheduler.tokens(id);
-                let choice = live.sampling.sample(&self.tokenizer, logits, history);
+                let choice = live.sampling.sample(&self.tokenizer, row, history);
                 landed.choices.push((id, choice));
             }
         }
         if is_followed {
-            landed.ids = outputs.ids()?.to_vec();
+            landed.ids = outputs.ids()?.iter().step_by(key.ids()).copied().collect();
         }
         check_faults(&self.file)?;
         Ok(landed)
@@ -192,6 +197,15 @@ impl Engine {
         rows.last && live.is_some_and(|live| !live.is_long_enough())
     }
 
+    /// What a step has to give, by what its output rows look at.
+    fn want(&self, rows: &[FlyingRows]) -> Want {
+        let choosing = rows.iter().filter(|flying| flying.output.is_some());
+        let live = choosing.filter_map(|flying| self.live.get(&flying.rows.sequence));
+        let mut ranked = live.map(|live| live.sampling.ranked());
+        let most = ranked.try_fold(0, |most, ranked| Some(ranked?.max(most)));
+        self.programs.sizes.want(most)
+    }
+
     fn inputs(&self, rows: &[FlyingRows], key: ProgramKey) -> minfer_plan::Inputs {
         let ends: Vec<Vec<usize>> = rows
             .iter()
@@ -211,7 +225,7 @@ impl Engine {
                 Some(StepRows { start: rows.start, tokens, outputs, tables })
             })
             .collect();
-        batch::inputs(&rows, &self.programs.sizes.shape(key.bucket), &self.windows)
+        batch::inputs(&rows, &self.programs.sizes.shape(key), &self.windows)
     }
 
     /// Limits that may stop the step on its way: those of sequences whose prompts it works on, or
@@ -222,4 +236,22 @@ impl Engine {
         let live = rows.filter_map(|flying| self.live.get(&flying.rows.sequence));
         live.map(|live| live.limits.clone()).collect()
     }
+}
+
+/// What a step gave of an output row.
+fn output_row<'o>(
+    outputs: &'o StepOutputs<'_>,
+    want: Want,
+    index: usize,
+    vocabulary: usize,
+) -> Result<Row<'o>, Error> {
+    Ok(match want {
+        Want::TopK(k) => Row::Ranked {
+            ids: &outputs.ids()?[index * k..][..k],
+            logits: &outputs.id_logits()?[index * k..][..k],
+        },
+        Want::Logits | Want::Argmax | Want::LogitsAndId => {
+            Row::Logits(&outputs.logits()?[index * vocabulary..][..vocabulary])
+        }
+    })
 }

@@ -6,7 +6,6 @@ use minfer_plan::Bucket;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::kv::Tables;
-use crate::programs::ProgramKey;
 
 /// A form of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +57,7 @@ impl Engine {
     }
 
     fn dump(&mut self, stage: Stage, bucket: Bucket) -> Result<String, Error> {
-        let key = ProgramKey { bucket, keep_all: false };
+        let key = self.programs.whole(bucket);
         Ok(match stage {
             Stage::Graph => self.programs.graph(&self.model, bucket)?.dump(),
             Stage::Dot => self.programs.graph(&self.model, bucket)?.to_dot(),

@@ -137,7 +137,8 @@ impl Loaded {
             sequences: options.sequences,
             pages: scheduler::pages_of(context),
             context,
-            want: if flight::overlaps(devices) { Want::LogitsAndId } else { Want::Logits },
+            whole: if flight::overlaps(devices) { Want::LogitsAndId } else { Want::Logits },
+            vocabulary: config.vocabulary,
         };
         let groups = scheduler.groups();
         let bounds = Bounds {

@@ -20,11 +20,27 @@ use crate::stats::DeviceMemory;
 /// memory.
 const PARTIALS_MAX: usize = 64;
 
-/// A bucket, and whether every value of it is kept for a trace.
+/// Largest logits that steps give at most in place of all: as many as sampling looks at by
+/// default, and few enough to be found in one reading.
+const RANKED_MAX: usize = 40;
+
+/// What tells an engine's programs apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ProgramKey {
     pub(crate) bucket: Bucket,
+    pub(crate) want: Want,
+    /// Whether every value is kept for a trace.
     pub(crate) keep_all: bool,
+}
+
+impl ProgramKey {
+    /// Ids that a step gives of each output row.
+    pub(crate) fn ids(&self) -> usize {
+        match self.want {
+            Want::Logits | Want::Argmax | Want::LogitsAndId => 1,
+            Want::TopK(k) => k,
+        }
+    }
 }
 
 /// What all programs of an engine have in common, and those that exist.
@@ -54,20 +70,33 @@ pub(crate) struct Sizes {
     pub(crate) pages: usize,
     /// Positions of the longest sequence.
     pub(crate) context: usize,
-    /// What steps give of each output row.
-    pub(crate) want: Want,
+    /// What steps give of each output row where all logits are read.
+    pub(crate) whole: Want,
+    /// Logits of a row.
+    pub(crate) vocabulary: usize,
 }
 
 impl Sizes {
-    /// The shape of steps of a bucket.
-    pub(crate) fn shape(&self, bucket: Bucket) -> StepShape {
+    /// What steps give whose rows look at so many of the largest logits; `None` for all.
+    pub(crate) fn want(&self, ranked: Option<usize>) -> Want {
+        let most = RANKED_MAX.min(self.vocabulary);
+        match ranked {
+            Some(0..=1) => Want::TopK(1),
+            Some(k) if k <= most => Want::TopK(most),
+            Some(_) | None => self.whole,
+        }
+    }
+
+    /// The shape of a program's steps.
+    pub(crate) fn shape(&self, key: ProgramKey) -> StepShape {
+        let bucket = key.bucket;
         let sequences = self.sequences.min(bucket.tokens);
         let partitions = self.context.div_ceil(PARTITION_POSITIONS);
         let partials = if partitions < 2 { 0 } else { (sequences * partitions).min(PARTIALS_MAX) };
         StepShape {
             tokens: bucket.tokens,
             outputs: bucket.outputs,
-            want: self.want,
+            want: key.want,
             kv: self.kv,
             sequences,
             pages: self.pages,
@@ -79,14 +108,21 @@ impl Sizes {
 
 impl Programs {
     /// The program for steps that `counts` fits; `None` when it fits no bucket.
-    pub(crate) fn key(&self, counts: Counts, keep_all: bool) -> Option<ProgramKey> {
+    pub(crate) fn key(&self, counts: Counts, want: Want, keep_all: bool) -> Option<ProgramKey> {
         let bucket = self.buckets.choose(counts.tokens, counts.outputs)?;
-        Some(ProgramKey { bucket, keep_all })
+        // Traces have the same nodes on every device.
+        let want = if keep_all { Want::Logits } else { want };
+        Some(ProgramKey { bucket, want, keep_all })
+    }
+
+    /// The key of the steps of a bucket whose logits are read.
+    pub(crate) fn whole(&self, bucket: Bucket) -> ProgramKey {
+        ProgramKey { bucket, want: self.sizes.whole, keep_all: false }
     }
 
     /// The graph of a bucket, before planning.
     pub(crate) fn graph(&self, model: &Model, bucket: Bucket) -> Result<Graph, Error> {
-        Ok(model.graph(&self.sizes.shape(bucket))?)
+        Ok(model.graph(&self.sizes.shape(self.whole(bucket)))?)
     }
 
     /// The program of a key.
@@ -99,12 +135,7 @@ impl Programs {
         if let Some(program) = self.planned.get(&key) {
             return Ok(program.clone());
         }
-        let mut shape = self.sizes.shape(key.bucket);
-        if key.keep_all {
-            // Traces have the same nodes on every device.
-            shape.want = Want::Logits;
-        }
-        let graph = model.graph(&shape)?;
+        let graph = model.graph(&self.sizes.shape(key))?;
         let layouts = self.layouts.iter();
         let targets: Vec<Planned<'_>> = devices
             .iter()
@@ -134,7 +165,7 @@ impl Programs {
         let buckets = self.buckets.all();
         let ends = [buckets.first().copied(), buckets.last().copied()];
         for bucket in ends.into_iter().flatten() {
-            self.plan(model, devices, ProgramKey { bucket, keep_all: false })?;
+            self.plan(model, devices, self.whole(bucket))?;
         }
         Ok(())
     }
@@ -148,7 +179,9 @@ impl Programs {
     ) -> Result<(), Error> {
         if devices.iter().any(|device| device.target().caps().overlaps) {
             for bucket in self.buckets.all().to_vec() {
-                self.runner(model, devices, ProgramKey { bucket, keep_all: false })?;
+                self.runner(model, devices, self.whole(bucket))?;
+                let ranked = ProgramKey { want: self.sizes.want(Some(1)), ..self.whole(bucket) };
+                self.runner(model, devices, ranked)?;
             }
         }
         Ok(())
@@ -175,7 +208,7 @@ impl Programs {
         key: ProgramKey,
         inputs: Inputs,
     ) -> Result<RunTicket, Error> {
-        let checked = inputs.check(&self.sizes.shape(key.bucket), &self.bounds);
+        let checked = inputs.check(&self.sizes.shape(key), &self.bounds);
         checked.map_err(minfer_plan::Error::from)?;
         let runner = self.runner(model, devices, key)?;
         Ok(runner.submit(devices, Arc::new(inputs))?)

@@ -1,4 +1,4 @@
-//! From a row of logits to a token and its text, for one sequence.
+//! From a row of logits, or the largest of them, to a token and its text, for one sequence.
 
 use minfer_sample::grammar::Constraint;
 use minfer_sample::{Chain, top_logprobs};
@@ -15,6 +15,16 @@ pub(crate) struct Sampling {
     pub(crate) decoder: Option<Decoder>,
     pub(crate) stop: StopText,
     pub(crate) logprobs: usize,
+    pub(crate) fingerprint: bool,
+}
+
+/// What a step gave of an output row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Row<'a> {
+    /// All logits.
+    Logits(&'a [f32]),
+    /// The largest, in falling order.
+    Ranked { ids: &'a [i32], logits: &'a [f32] },
 }
 
 /// A chosen token.
@@ -22,7 +32,7 @@ pub(crate) struct Sampling {
 pub(crate) struct Sampled {
     pub(crate) id: u32,
     pub(crate) text: String,
-    pub(crate) logprob: f32,
+    pub(crate) logprob: Option<f32>,
     pub(crate) top: Vec<(u32, f32)>,
     /// Whether it ends the generation: an end token, a stop string, a grammar with nothing left to
     /// say.
@@ -35,20 +45,36 @@ impl Sampling {
         self.chain.is_greedy() && self.constraint.is_none()
     }
 
+    /// How many of the largest logits are all that it looks at, where all of them are not needed.
+    pub(crate) fn ranked(&self) -> Option<usize> {
+        let whole = self.constraint.is_some() || self.tells_probabilities();
+        if whole { None } else { self.chain.ranked() }
+    }
+
+    fn tells_probabilities(&self) -> bool {
+        self.logprobs > 0 || self.fingerprint
+    }
+
     /// Chooses the next token after `history`.
     pub(crate) fn sample(
         &mut self,
         tokenizer: &Tokenizer,
-        logits: &[f32],
+        row: Row<'_>,
         history: &[u32],
     ) -> Result<Sampled, Error> {
-        let mask = self.constraint.as_mut().map(|constraint| constraint.mask()).transpose()?;
-        let choice = self.chain.sample(logits, history, mask)?;
-        let top = match self.logprobs {
-            0 => Vec::new(),
-            k => top_logprobs(logits, k)?,
+        let (mut logprob, mut top) = (None, Vec::new());
+        let id = match row {
+            Row::Ranked { ids, logits } => self.chain.sample_ranked(ids, logits)?,
+            Row::Logits(logits) => {
+                let mask = self.constraint.as_mut().map(|mask| mask.mask()).transpose()?;
+                let choice = self.chain.sample(logits, history, mask)?;
+                logprob = self.tells_probabilities().then_some(choice.logprob);
+                if self.logprobs > 0 {
+                    top = top_logprobs(logits, self.logprobs)?;
+                }
+                choice.token
+            }
         };
-        let id = choice.token;
         let mut stops = tokenizer.is_eog(id);
         if let Some(constraint) = &mut self.constraint {
             constraint.accept(id)?;
@@ -59,7 +85,7 @@ impl Sampling {
         if stopped {
             self.decoder = None;
         }
-        Ok(Sampled { id, text, logprob: choice.logprob, top, stops: stops || stopped })
+        Ok(Sampled { id, text, logprob, top, stops: stops || stopped })
     }
 
     /// The text that was still held back, when the generation ends without a stop string.

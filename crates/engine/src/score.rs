@@ -120,10 +120,10 @@ impl Engine {
             return Err(Error::Pages { position: reached, last: tokens.len() - 1 });
         }
         let counts = Counts { tokens: rows.len(), outputs: outputs.len() };
-        let key = self.key(counts, keep_all)?;
+        let key = self.key(counts, self.programs.sizes.whole, keep_all)?;
         let (start, tokens) = (rows.start, &tokens[rows]);
         let step = [StepRows { start, tokens, outputs, tables }];
-        let shape = self.programs.sizes.shape(key.bucket);
+        let shape = self.programs.sizes.shape(key);
         let inputs =
             Inputs { profile: self.options.profile, ..batch::inputs(&step, &shape, &self.windows) };
         let ticket = self.programs.submit(&self.model, &mut self.devices, key, inputs)?;

@@ -30,6 +30,9 @@ pub struct Request {
     pub ignore_eos: bool,
     /// How many of the most probable tokens to report with each.
     pub logprobs: usize,
+    /// Whether all logits are hashed. Without this, and where sampling needs only the largest of
+    /// them, a device chooses these itself and the others are not read.
+    pub fingerprint: bool,
     /// Time from submit after which the generation ends.
     pub deadline: Option<Duration>,
     /// Whether control tokens show as their names in the text.
@@ -79,7 +82,7 @@ pub(crate) struct Live {
     pub(crate) max_tokens: Option<usize>,
     pub(crate) prompt_tokens: usize,
     pub(crate) generated: usize,
-    pub(crate) hash: LogitsHash,
+    pub(crate) hash: Option<LogitsHash>,
     /// When its first step began, and when its first token was chosen.
     pub(crate) started: Option<Duration>,
     pub(crate) first_token: Option<Duration>,
@@ -96,7 +99,7 @@ impl Live {
             generated: self.generated,
             prefill: first.saturating_sub(started),
             decode: now.saturating_sub(first),
-            logits_hash: self.hash.value(),
+            logits_hash: self.hash.map(LogitsHash::value),
         }
     }
 

@@ -117,7 +117,7 @@ impl LogitsHash {
     }
 
     /// The hash of the rows so far.
-    pub fn value(&self) -> u64 {
+    pub fn value(self) -> u64 {
         self.0.iter().fold(OFFSET_BASIS, |hash, lane| mix(hash, *lane))
     }
 }

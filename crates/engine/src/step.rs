@@ -1,6 +1,6 @@
 //! One step: schedule, run, postprocess.
 
-use minfer_graph::Counts;
+use minfer_graph::{Counts, Want};
 use minfer_plan::{DeviceError, Program, Stop};
 
 use crate::engine::Engine;
@@ -119,8 +119,13 @@ impl Engine {
         }
     }
 
-    pub(crate) fn key(&self, counts: Counts, keep_all: bool) -> Result<ProgramKey, Error> {
-        self.programs.key(counts, keep_all).ok_or_else(|| Error::Request {
+    pub(crate) fn key(
+        &self,
+        counts: Counts,
+        want: Want,
+        keep_all: bool,
+    ) -> Result<ProgramKey, Error> {
+        self.programs.key(counts, want, keep_all).ok_or_else(|| Error::Request {
             field: "step",
             expected: format!("at most {} tokens", self.programs.buckets.max_tokens()),
             found: format!("{} tokens, {} outputs", counts.tokens, counts.outputs),

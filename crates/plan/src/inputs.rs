@@ -11,11 +11,11 @@ use crate::error::InputError;
 pub enum TokenInput {
     /// The id.
     Known(u32),
-    /// The largest logit of an output row of an earlier step that may still be running.
+    /// An id that an earlier step, which may still be running, gives.
     From {
         /// Ticket of that step on the same device.
         ticket: u64,
-        /// Its output row.
+        /// Index among its ids, of which each output row has as many as the step's shape wants.
         row: u32,
     },
 }

@@ -87,8 +87,47 @@ impl Chain {
         let k = self.gathered();
         let edited = if self.edits() { &self.edited } else { logits };
         gather(&mut self.candidates, edited, mask, k);
+        let token = self.choose()?;
+        Ok(Choice { token, logprob: raw.logprob(logits[token as usize]) })
+    }
+
+    /// How many of the largest logits decide the choice; `None` where it takes all of them, or the
+    /// history.
+    pub fn ranked(&self) -> Option<usize> {
+        let bias = &self.params.logit_bias;
+        let bans = bias.iter().all(|(_, bias)| *bias == f32::NEG_INFINITY);
+        let (k, edits) = (self.gathered(), self.penalizes() || self.dries());
+        (k > 0 && bans && !edits).then(|| (k + bias.len()).min(self.vocab_size))
+    }
+
+    /// Chooses the next token as [`Chain::sample`] does without a mask, of the largest logits: as
+    /// many as [`Chain::ranked`] says or more, in falling order, the lower id first among equals.
+    /// Ids of -1 stand for a row with a NaN. Logits that are not among these are not looked at.
+    pub fn sample_ranked(&mut self, ids: &[i32], logits: &[f32]) -> Result<u32, Error> {
+        let expected = self.ranked().unwrap_or(self.vocab_size);
+        let found = ids.len().min(logits.len());
+        if found < expected {
+            return Err(Error::Length { name: "the list of the largest logits", expected, found });
+        }
+        self.candidates.clear();
+        let k = self.gathered();
+        for (&id, &value) in ids.iter().zip(logits) {
+            let index = usize::try_from(id).unwrap_or_default();
+            if id < 0 || !value.is_finite() {
+                return Err(Error::NumericFault { index, value });
+            }
+            let banned = self.params.logit_bias.iter().any(|(token, _)| *token == id as u32);
+            if !banned && self.candidates.len() < k {
+                self.candidates.push(Candidate::new(id as u32, value));
+            }
+        }
+        self.choose()
+    }
+
+    /// Narrows the candidates and draws one of them.
+    fn choose(&mut self) -> Result<u32, Error> {
         if self.candidates.is_empty() {
-            return Err(Error::NothingAllowed { vocab_size: expected });
+            return Err(Error::NothingAllowed { vocab_size: self.vocab_size });
         }
         let random = Draw::new(self.params.seed, self.position);
         let token = match self.params.mirostat {
@@ -98,7 +137,7 @@ impl Chain {
             }
         };
         self.position += 1;
-        Ok(Choice { token, logprob: raw.logprob(logits[token as usize]) })
+        Ok(token)
     }
 
     /// The number of the next draw: how many tokens this chain has chosen.

@@ -52,7 +52,7 @@ pub enum Error {
     /// A logit is NaN or infinite: the model's arithmetic failed, and no token may follow.
     #[error("numeric fault: logit {index} is {value}; no token is sampled from it")]
     NumericFault {
-        /// Token id of the first such logit.
+        /// Token id of the first such logit; 0 where only a device saw the row.
         index: usize,
         /// Its value.
         value: f32,

@@ -19,7 +19,7 @@ pub struct Chosen {
     /// Its id.
     pub id: u32,
     /// Its natural log-probability.
-    pub logprob: f32,
+    pub logprob: Option<f32>,
     /// The most probable ids.
     pub top: Vec<(u32, f32)>,
 }
@@ -47,6 +47,9 @@ pub struct Answer {
 /// Parameters or a grammar that are refused.
 pub fn request(settings: &Settings, engine: &Engine, prompt: Vec<u32>) -> Result<Request> {
     let seconds = settings.number(&table::TIMEOUT);
+    // An accelerator is asked for all logits only where they are to be seen.
+    let fingerprint =
+        settings.on(&table::JSON) || engine.devices().all(|device| !device.overlaps);
     Ok(Request {
         prompt,
         sampling: sampling::params(settings, engine.tokenizer())?,
@@ -55,6 +58,7 @@ pub fn request(settings: &Settings, engine: &Engine, prompt: Vec<u32>) -> Result
         grammar: sampling::grammar(settings)?,
         ignore_eos: settings.on(&table::IGNORE_EOS),
         logprobs: settings.count(&table::LOGPROBS),
+        fingerprint,
         deadline: (seconds > 0.0).then(|| Duration::from_secs_f64(seconds)),
         show_special: settings.on(&table::SHOW_SPECIAL),
     })

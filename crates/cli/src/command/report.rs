@@ -157,7 +157,10 @@ pub fn closing_line(answer: &Answer, traffic: Traffic) -> String {
     if answer.random {
         line += &format!(" | seed {}", answer.seed);
     }
-    line + &format!(" | fingerprint of the numbers {}]", hash(stats.logits_hash))
+    if let Some(logits) = stats.logits_hash {
+        line += &format!(" | fingerprint of the numbers {}", hash(logits));
+    }
+    line + "]"
 }
 
 /// Why an answer ended where the model had not; `None` where it had, or where an error tells.

@@ -21,7 +21,8 @@ struct Report {
     finish_reason: &'static str,
     seed: u64,
     timings: report::Timings,
-    logits_hash: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logits_hash: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     logprobs: Option<Vec<Value>>,
 }
@@ -91,21 +92,21 @@ fn report(
         finish_reason: completion.reason.name(),
         seed: answer.seed,
         timings: report::timings(answer, traffic),
-        logits_hash: report::hash(completion.stats.logits_hash),
+        logits_hash: completion.stats.logits_hash.map(report::hash),
         logprobs: wanted.then(|| logprobs(engine, answer)),
     }
 }
 
 fn logprobs(engine: &Engine, answer: &Answer) -> Vec<Value> {
-    let entry = |id: u32, logprob: f32| {
+    let entry = |id: u32, logprob: Option<f32>| {
         let mut entry = Map::new();
         entry.insert("id".into(), id.into());
         entry.insert("piece".into(), super::piece(engine.tokenizer(), id).into());
-        entry.insert("logprob".into(), output::rounded(logprob.into()).into());
+        entry.insert("logprob".into(), logprob.map(|logprob| output::rounded(logprob.into())).into());
         entry
     };
     let rows = answer.chosen.iter().map(|chosen| {
-        let top: Vec<_> = chosen.top.iter().map(|(id, logprob)| entry(*id, *logprob)).collect();
+        let top: Vec<_> = chosen.top.iter().map(|(id, logprob)| entry(*id, Some(*logprob))).collect();
         let mut row = entry(chosen.id, chosen.logprob);
         row.insert("top".into(), json!(top));
         Value::Object(row)

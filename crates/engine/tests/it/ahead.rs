@@ -16,12 +16,21 @@ use crate::harness::{ARCHITECTURES, Overlapping, Watched, engine, greedy, option
 
 /// An engine whose steps begin ahead, and how many did.
 fn overlapping(architecture: &str, options: EngineOptions) -> (Engine, Arc<AtomicU64>) {
+    let (engine, ahead, _) = counted(architecture, options);
+    (engine, ahead)
+}
+
+/// The same, and how many bytes of results were read.
+fn counted(
+    architecture: &str,
+    options: EngineOptions,
+) -> (Engine, Arc<AtomicU64>, Arc<AtomicU64>) {
     let device = Overlapping::new(2);
-    let ahead = Arc::clone(&device.ahead);
+    let (ahead, read) = (Arc::clone(&device.ahead), Arc::clone(&device.read));
     let file = File::from_bytes(tiny_file(architecture, Quant::Q8_0)).unwrap();
     let layers = minfer_models::open(&file).unwrap().config().layers;
     let place = Placement::whole(TargetId(0), layers);
-    (Engine::with_devices(file, vec![Box::new(device)], place, options).unwrap(), ahead)
+    (Engine::with_devices(file, vec![Box::new(device)], place, options).unwrap(), ahead, read)
 }
 
 /// A completion with all its events.
@@ -61,8 +70,11 @@ fn every_request_gives_the_same_events() {
             Request { max_tokens: None, ..greedy(prompt(5, 200), 0) },
         ];
         for request in stopping.chain(others) {
-            let expected = events(&mut plain, &request);
-            assert_eq!(events(&mut engine, &request), expected, "{architecture}");
+            for fingerprint in [true, false] {
+                let request = Request { fingerprint, ..request.clone() };
+                let expected = events(&mut plain, &request);
+                assert_eq!(events(&mut engine, &request), expected, "{architecture}");
+            }
         }
         let stats = engine.stats();
         assert_eq!(stats.free_pages + stats.cached_pages, stats.total_pages);
@@ -139,4 +151,73 @@ fn whichever_step_fails_the_next_request_is_right() {
             assert_eq!(run(&mut engine, whole.clone()), expected, "{call} {at}");
         }
     }
+}
+
+#[test]
+fn logits_are_read_only_where_a_request_looks_at_them() {
+    let default = || Params { seed: 5, ..Params::default() };
+    let end = Params { logit_bias: vec![(9, f32::NEG_INFINITY)], ..Params::greedy() };
+    let likes = Params { logit_bias: vec![(9, 0.5)], ..Params::greedy() };
+    let penalties = minfer_sample::Penalties { repeat: 1.2, ..default().penalties };
+    let repeats = Params { penalties, ..Params::greedy() };
+    // Tokens, and with each its logit: of one, or of forty where some are banned or drawn.
+    let [one, forty, all] = [8, 8 * 40, 4 * 288];
+    let cases = [
+        (Params::greedy(), 0, one),
+        (end, 0, forty),
+        (default(), 0, forty),
+        (Params { top_k: 41, ..default() }, 0, all),
+        (Params { top_k: 0, ..default() }, 0, all),
+        (likes, 0, all),
+        (repeats, 0, all),
+        (Params::greedy(), 2, all),
+    ];
+    for architecture in ["llama", "qwen3moe"] {
+        let (mut engine, ahead, read) = counted(architecture, options());
+        for (sampling, logprobs, row) in cases.clone() {
+            let prompt = prompt(4, 30);
+            let seen = Request { sampling, ignore_eos: false, logprobs, ..greedy(prompt, 12) };
+            let unseen = Request { fingerprint: false, ..seen.clone() };
+            let expected = run(&mut engine, seen);
+            let before = [&ahead, &read].map(|count| count.load(Ordering::Relaxed));
+            let found = run(&mut engine, unseen);
+            let after = [&ahead, &read].map(|count| count.load(Ordering::Relaxed));
+            assert_eq!((&found.text, &found.tokens), (&expected.text, &expected.tokens));
+            assert_eq!(found.stats.logits_hash, None);
+            let tokens = found.tokens.len() as u64;
+            let bytes = after[1] - before[1];
+            // Ids may be read once more, for the step that has begun with them.
+            let most = tokens * (row + 4 * row.min(forty) / 8);
+            assert!((tokens * row..=most).contains(&bytes), "{architecture}: {row}, {bytes}");
+            let begun = after[0] - before[0];
+            assert!(row != one || begun + 1 == tokens, "{architecture}: {begun} of {tokens}");
+        }
+    }
+}
+
+#[test]
+fn rows_that_look_at_more_share_a_step_with_rows_that_do_not() {
+    let (mut engine, _) = overlapping("qwen3", options());
+    let drawn = Request { sampling: Params::default(), ..greedy(prompt(2, 20), 10) };
+    let plain = Request { fingerprint: false, ..greedy(prompt(1, 9), 10) };
+    let hashed = greedy(prompt(3, 30), 10);
+    let requests = [plain, Request { fingerprint: false, ..drawn }, hashed];
+    let alone = requests.clone().map(|request| run(&mut engine, request));
+    let ids = requests.map(|request| engine.submit(request).unwrap());
+    let mut tokens = [const { Vec::new() }; 3];
+    let mut hashes = [None; 3];
+    while !engine.is_idle() {
+        for event in engine.step().unwrap() {
+            let place = ids.iter().position(|id| *id == event.sequence()).unwrap();
+            match event {
+                Event::Token { id, .. } => tokens[place].push(id),
+                Event::Finished { stats, .. } => hashes[place] = stats.logits_hash,
+            }
+        }
+    }
+    for (place, alone) in alone.iter().enumerate() {
+        assert_eq!(tokens[place], alone.tokens);
+        assert_eq!(hashes[place], alone.stats.logits_hash);
+    }
+    assert_eq!(hashes.map(|hash| hash.is_some()), [false, false, true]);
 }

@@ -52,13 +52,14 @@ pub fn prompt(seed: u64, len: usize) -> Vec<u32> {
     (0..len).map(|_| 3 + random.below(280) as u32).collect()
 }
 
-/// A greedy request of any text.
+/// A greedy request of any text, with a fingerprint of its logits.
 pub fn greedy(prompt: Vec<u32>, max_tokens: usize) -> Request {
     Request {
         prompt,
         sampling: Params::greedy(),
         max_tokens: Some(max_tokens),
         ignore_eos: true,
+        fingerprint: true,
         ..Request::default()
     }
 }
@@ -191,6 +192,8 @@ pub struct Overlapping {
     flying: usize,
     /// Steps that began before the one before them was known.
     pub ahead: Arc<AtomicU64>,
+    /// Bytes of results that were asked for.
+    pub read: Arc<AtomicU64>,
 }
 
 struct OverlappingTarget {
@@ -204,7 +207,7 @@ impl Overlapping {
         let caps = Caps { overlaps: true, ..inner.target().caps().clone() };
         let plans = CpuTarget::new(caps.name.clone(), Isa::best(), caps.threads);
         let target = OverlappingTarget { caps, inner: plans };
-        Overlapping { inner, target, flying: 0, ahead: Arc::default() }
+        Overlapping { inner, target, flying: 0, ahead: Arc::default(), read: Arc::default() }
     }
 }
 
@@ -261,7 +264,9 @@ impl Device for Overlapping {
     }
 
     fn read(&self, done: &Done, value: ValueId) -> Result<&[u8], DeviceError> {
-        self.inner.read(done, value)
+        let bytes = self.inner.read(done, value)?;
+        self.read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        Ok(bytes)
     }
 
     fn copy_page(

@@ -146,12 +146,12 @@ fn a_small_pool_serves_many_by_turns() {
         EngineOptions { kv_pages: Some(4), context: Some(128), prefix_cache: false, ..options() };
     let mut engine = engine("llama", small);
     let requests: Vec<Request> = (0..5).map(|seed| greedy(prompt(seed, 20), 70)).collect();
-    let expected: Vec<u64> = requests
+    let expected: Vec<Option<u64>> = requests
         .iter()
         .map(|request| run(&mut engine, request.clone()).stats.logits_hash)
         .collect();
     let ids: Vec<_> = requests.into_iter().map(|r| engine.submit(r).unwrap()).collect();
-    let mut found = vec![0; ids.len()];
+    let mut found = vec![None; ids.len()];
     for event in drain(&mut engine) {
         if let Event::Finished { sequence, stats, reason } = event {
             assert_eq!(reason, FinishReason::Length);

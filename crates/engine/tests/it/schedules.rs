@@ -27,7 +27,7 @@ const REQUESTS: usize = 10;
 struct Case {
     load: Box<dyn Fn(EngineOptions) -> Engine>,
     options: EngineOptions,
-    solo: Vec<(Request, u64)>,
+    solo: Vec<(Request, Option<u64>)>,
 }
 
 impl Case {
@@ -80,6 +80,7 @@ impl Case {
             }
             let done = engine.generate(request.clone(), &mut |_| ()).unwrap();
             assert_eq!(done.reason, FinishReason::Length);
+            assert!(done.stats.logits_hash.is_some());
             solo.push((request, done.stats.logits_hash));
         }
         Case { load, options, solo }

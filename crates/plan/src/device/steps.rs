@@ -39,7 +39,7 @@ pub struct Owed {
     pub token: usize,
     /// The step that has it.
     pub ticket: u64,
-    /// Output row of that step.
+    /// Index among the ids of that step.
     pub row: usize,
 }
 

@@ -123,13 +123,14 @@ pub fn engine(bytes: Vec<u8>, options: EngineOptions) -> Engine {
     Engine::with_devices(file, vec![device(Staging::Full)], placement, options).unwrap()
 }
 
-/// A greedy request of any text.
+/// A greedy request of any text, with a fingerprint of its logits.
 pub fn greedy(prompt: Vec<u32>, max_tokens: usize) -> Request {
     Request {
         prompt,
         sampling: Params::greedy(),
         max_tokens: Some(max_tokens),
         ignore_eos: true,
+        fingerprint: true,
         ..Request::default()
     }
 }

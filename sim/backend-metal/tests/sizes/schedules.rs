@@ -26,7 +26,7 @@ fn options() -> EngineOptions {
 }
 
 /// Requests, and the hash of the logits of each when nothing runs beside it.
-fn solo(bytes: &[u8]) -> Vec<(Request, u64)> {
+fn solo(bytes: &[u8]) -> Vec<(Request, Option<u64>)> {
     let alone = EngineOptions { prefix_cache: false, ..options() };
     let mut engine = engine(bytes.to_vec(), alone);
     let mut seeded = Seeded::new(3);
@@ -42,6 +42,7 @@ fn solo(bytes: &[u8]) -> Vec<(Request, u64)> {
         }
         let done = engine.generate(request.clone(), &mut |_| ()).unwrap();
         assert_eq!(done.reason, FinishReason::Length);
+        assert!(done.stats.logits_hash.is_some());
         (request, done.stats.logits_hash)
     };
     (0..REQUESTS).map(request).collect()
@@ -69,7 +70,7 @@ fn limited(bytes: &[u8], seeded: &mut Seeded) -> Engine {
 
 fn run_schedule(
     engine: &mut Engine,
-    solo: &[(Request, u64)],
+    solo: &[(Request, Option<u64>)],
     seeded: &mut Seeded,
     seen: &mut Seen,
 ) {
