@@ -1,5 +1,6 @@
 //! Steps on their way. On a device that works while the host goes on, the next step begins before
-//! the one before it is known: its tokens are the largest logits that this one is about to give.
+//! the one before it is known: with what follows in prompts, and with the tokens of the largest
+//! logits that this one is about to give.
 //!
 //! The host reads what the step gave while the next one runs, and chooses as it always does: from
 //! all logits where a row needs them, else from the largest ones, which the device has found.
@@ -31,6 +32,8 @@ struct FlyingRows {
     rows: ScheduledRows,
     /// Its output row, where a token is to be chosen after it.
     output: Option<usize>,
+    /// Its token is one that the step before it was about to give.
+    promised: bool,
     /// Computed for another token than was chosen: the results are of no use.
     stale: bool,
 }
@@ -69,6 +72,19 @@ impl Flight {
         outputs.map(|flying| flying.rows.sequence).collect()
     }
 
+    /// Puts promises of this step's ids in the places of tokens that are not known.
+    fn promise(&self, rows: &[FlyingRows], tokens: &mut [TokenInput]) {
+        let mut place = 0;
+        for FlyingRows { rows, promised, .. } in rows {
+            if *promised {
+                let output = self.output(rows.sequence).unwrap_or_default();
+                let row = (output * self.key.ids()) as u32;
+                tokens[place] = TokenInput::From { ticket: self.ticket.id(), row };
+            }
+            place += rows.count;
+        }
+    }
+
     /// The same step, of no use to anyone.
     pub(crate) fn abandoned(mut self) -> Flight {
         self.rows.iter_mut().for_each(|flying| flying.stale = true);
@@ -89,7 +105,9 @@ impl Engine {
         for &scheduled in &schedule.rows {
             let output = self.samples(&scheduled).then_some(outputs);
             outputs += usize::from(output.is_some());
-            rows.push(FlyingRows { rows: scheduled, output, stale: false });
+            let known = self.scheduler.tokens(scheduled.sequence).len();
+            let promised = scheduled.start + scheduled.count > known;
+            rows.push(FlyingRows { rows: scheduled, output, promised, stale: false });
         }
         let tokens = schedule.rows.iter().map(|rows| rows.count).sum();
         let counts = Counts { tokens, outputs };
@@ -97,17 +115,14 @@ impl Engine {
         let mut inputs = self.inputs(&rows, key);
         inputs.profile = self.options.profile;
         if let Some(before) = after {
-            for (token, rows) in inputs.tokens.iter_mut().zip(&schedule.rows) {
-                let output = before.output(rows.sequence).unwrap_or_default();
-                let row = (output * before.key.ids()) as u32;
-                *token = TokenInput::From { ticket: before.ticket.id(), row };
-            }
+            before.promise(&rows, &mut inputs.tokens);
         }
         let ticket = self.programs.submit(&self.model, &mut self.devices, key, inputs)?;
         Ok(Flight { rows, key, counts, ticket })
     }
 
-    /// Begins the step after `flight`, if all of its rows are for the largest logits of that one.
+    /// Begins the step after `flight`, if all tokens that it needs are known or are the largest
+    /// logits of that one.
     pub(crate) fn begin_ahead(&mut self, flight: &Flight) -> Result<Option<Flight>, Error> {
         if !overlaps(&self.devices) || flight.rows.iter().any(|flying| flying.stale) {
             return Ok(None);
@@ -115,7 +130,7 @@ impl Engine {
         let rows: Vec<ScheduledRows> = flight.rows.iter().map(|flying| flying.rows).collect();
         let live = &self.live;
         let predictable = |id: SequenceId| live.get(&id).is_none_or(|l| l.sampling.is_greedy());
-        if !rows.iter().all(|rows| predictable(rows.sequence)) {
+        if !flight.outputs().into_iter().all(predictable) {
             return Ok(None);
         }
         let goes_on = |id| {
@@ -158,7 +173,7 @@ impl Engine {
                 landed.choices.push((id, choice));
             }
         }
-        if is_followed {
+        if is_followed && counts.outputs > 0 {
             landed.ids = outputs.ids()?.iter().step_by(key.ids()).copied().collect();
         }
         check_faults(&self.file)?;
@@ -166,19 +181,19 @@ impl Engine {
     }
 
     /// A step that has begun, now that the one before it is known: rows that began with another
-    /// token than was chosen are stale. `ids` are the tokens that it began with, one for each of
-    /// the sequences `outputs`.
+    /// token than was chosen are stale, and so are those of sequences that have ended. `ids` are
+    /// the tokens that it began with, one for each of the sequences `outputs`.
     pub(crate) fn confirmed(
         &self,
         mut flight: Flight,
         outputs: &[SequenceId],
         ids: &[i32],
     ) -> Flight {
-        for FlyingRows { rows, stale, .. } in &mut flight.rows {
+        for FlyingRows { rows, promised, stale, .. } in &mut flight.rows {
             let begun = outputs.iter().zip(ids).find(|(of, _)| **of == rows.sequence);
+            let begun = begun.and_then(|(_, id)| u32::try_from(*id).ok());
             let chosen = self.scheduler.tokens(rows.sequence).get(rows.start);
-            *stale = begun.map(|(_, id)| i64::from(*id)) != chosen.map(|id| i64::from(*id))
-                || begun.is_none();
+            *stale = chosen.is_none_or(|chosen| *promised && begun != Some(*chosen));
         }
         flight
     }

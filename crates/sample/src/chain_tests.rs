@@ -40,7 +40,8 @@ fn the_second_call_and_all_later_ones_reuse_the_buffers() {
 /// The `k` largest of a row, as a device gives them.
 fn largest(logits: &[f32], k: usize) -> (Vec<i32>, Vec<f32>) {
     let mut ids: Vec<i32> = (0..logits.len() as i32).collect();
-    let order = |a: &i32, b: &i32| logits[*b as usize].total_cmp(&logits[*a as usize]).then(a.cmp(b));
+    let order =
+        |a: &i32, b: &i32| logits[*b as usize].total_cmp(&logits[*a as usize]).then(a.cmp(b));
     ids.sort_by(order);
     ids.truncate(k);
     let values = ids.iter().map(|id| logits[*id as usize]).collect();

@@ -1,5 +1,7 @@
 //! Choosing a step.
 
+use std::ops::Range;
+
 use minfer_graph::PAGE_POSITIONS;
 
 use super::{Schedule, ScheduledRows, Scheduler, Sequence, SequenceId};
@@ -22,36 +24,61 @@ impl Scheduler {
         schedule
     }
 
-    /// The step after one that is on its way, before that is known: one row for each sequence of it
-    /// that `goes_on`, for the token that it is about to give. `None` where it has no such row,
-    /// where another sequence wants to run, and where pages run out or must be copied.
+    /// The step after one that is on its way, before that is known: what follows in the prompts
+    /// that it works on, and one row for each of its sequences that `goes_on`, for the token that
+    /// it is about to give. `None` where there is no such row, where another sequence wants to run,
+    /// and where pages run out or must be copied.
     pub fn ahead(
         &mut self,
         flight: &[ScheduledRows],
         goes_on: impl Fn(SequenceId) -> bool,
     ) -> Option<Schedule> {
-        let flies = |id: &SequenceId| flight.iter().any(|rows| rows.sequence == *id && rows.last);
         let full = self.running.len() >= self.config.sequences;
-        if !self.running.keys().all(flies) || !(full || self.waiting.is_empty()) {
+        if !(full || self.waiting.is_empty()) {
             return None;
         }
+        let after = |(&id, sequence): (&SequenceId, &Sequence)| {
+            let rows = flight.iter().find(|rows| rows.sequence == id);
+            let start = rows.map_or(sequence.done, |rows| rows.start + rows.count);
+            let promised = rows.is_some_and(|rows| rows.last && goes_on(id));
+            (id, start, (sequence.tokens.len() + usize::from(promised)).min(self.config.context))
+        };
+        let after: Vec<(SequenceId, usize, usize)> = self.running.iter().map(after).collect();
         let mut schedule = Schedule::default();
-        for rows in flight.iter().filter(|rows| goes_on(rows.sequence)) {
-            let start = rows.start + rows.count;
-            let Some(sequence) = self.running.get_mut(&rows.sequence) else { continue };
-            if sequence.tokens.len() != start || self.groups.is_shared(&sequence.tables, start) {
-                return None;
+        for feeding in [true, false] {
+            for &(id, start, end) in &after {
+                let remaining = end.saturating_sub(start);
+                if remaining > 0 && (remaining == 1) == feeding {
+                    self.add_rows_ahead(id, start..end, &mut schedule)?;
+                }
             }
-            if start >= self.config.context {
-                continue;
-            }
-            let Schedule { rows: next, copies } = &mut schedule;
-            if self.groups.extend(&mut sequence.tables, start, start + 1, copies) == start {
-                return None;
-            }
-            next.push(ScheduledRows { sequence: rows.sequence, start, count: 1, last: true });
         }
         (!schedule.rows.is_empty()).then_some(schedule)
+    }
+
+    /// Rows of one running sequence in a step ahead; `None` where their pages are not to be had at
+    /// once.
+    fn add_rows_ahead(
+        &mut self,
+        id: SequenceId,
+        rows: Range<usize>,
+        schedule: &mut Schedule,
+    ) -> Option<()> {
+        let count = rows.len().min(self.budget(schedule)).min(self.config.chunk);
+        if count == 0 {
+            return Some(());
+        }
+        let (start, tables) = (rows.start, &mut self.running.get_mut(&id)?.tables);
+        if self.groups.is_shared(tables, start) {
+            return None;
+        }
+        let end = self.groups.extend(tables, start, start + count, &mut schedule.copies);
+        if end == start {
+            return None;
+        }
+        let last = end == rows.end;
+        schedule.rows.push(ScheduledRows { sequence: id, start, count: end - start, last });
+        Some(())
     }
 
     /// Rows of one running sequence; younger ones that are not part of the step make room.

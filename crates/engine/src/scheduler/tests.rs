@@ -76,23 +76,43 @@ fn the_step_ahead_has_a_row_for_each_sequence_that_goes_on() {
     assert_eq!(scheduler.ahead(&first.rows, |_| true), None, "another one is to be let in");
     scheduler.finish(newcomer);
     let ahead = scheduler.ahead(&first.rows, |_| true).unwrap();
-    assert_eq!(scheduler.ahead(&first.rows[1..], |_| true), None, "not all are on their way");
     scheduler.complete(&first);
     assert!(scheduler.append(a, 9) && scheduler.append(b, 9));
     assert_eq!(scheduler.schedule(), ahead, "it is what comes without haste");
 }
 
 #[test]
-fn there_is_no_step_ahead_of_a_part_of_a_prompt_nor_without_pages_or_positions() {
+fn the_step_ahead_of_a_part_of_a_prompt_has_the_next_part() {
+    let mut scheduler = Scheduler::new(config(16));
+    let a = scheduler.submit(vec![1; 3]).unwrap();
+    let first = scheduler.schedule();
+    scheduler.complete(&first);
+    assert!(scheduler.append(a, 9));
+    let b = scheduler.submit(vec![2; 40]).unwrap();
+    let rows = |sequence, start, count, last| ScheduledRows { sequence, start, count, last };
+    let mut before = scheduler.schedule();
+    assert_eq!(before.rows, [rows(a, 3, 1, true), rows(b, 0, 15, false)]);
+    for (start, count, last) in [(15, 15, false), (30, 10, true)] {
+        let next = scheduler.ahead(&before.rows, |_| true).unwrap();
+        let place = scheduler.tokens(a).len();
+        assert_eq!(next.rows, [rows(a, place, 1, true), rows(b, start, count, last)]);
+        scheduler.complete(&before);
+        assert!(scheduler.append(a, 9));
+        before = next;
+    }
+    // Whoever is not in the step that is on its way has the place that it had.
+    let alone = scheduler.ahead(&before.rows[1..], |_| true).unwrap();
+    assert_eq!(alone.rows, [rows(a, 5, 1, true), rows(b, 40, 1, true)]);
+}
+
+#[test]
+fn there_is_no_step_ahead_without_pages_or_positions() {
     let ahead = |scheduler: &mut Scheduler| {
         let schedule = scheduler.schedule();
         let ahead = scheduler.ahead(&schedule.rows, |_| true);
         scheduler.complete(&schedule);
         ahead.map(|schedule| schedule.rows.len())
     };
-    let mut scheduler = Scheduler::new(config(16));
-    scheduler.submit(vec![1; 20]).unwrap();
-    assert_eq!([ahead(&mut scheduler), ahead(&mut scheduler)], [None, Some(1)]);
     let whole = Config { batch: 128, chunk: 128, ..config(1) };
     let mut scheduler = Scheduler::new(Config { context: 64, ..whole.clone() });
     assert_eq!(scheduler.context(), 32);
@@ -192,6 +212,10 @@ struct Simulation {
     /// Tokens that each sequence is to reach.
     goals: BTreeMap<SequenceId, usize>,
     finished: usize,
+    /// A step that was chosen before the one before it was known.
+    ahead: Option<Schedule>,
+    /// How many of these had rows.
+    begun: usize,
 }
 
 impl Simulation {
@@ -216,7 +240,9 @@ impl Simulation {
         let config = Config { batch, chunk, sequences, context, groups, prefix_cache };
         let scheduler = Scheduler::new(config.clone());
         let memory = vec![HashMap::new(); config.groups.len()];
-        Simulation { random, config, scheduler, memory, goals: BTreeMap::new(), finished: 0 }
+        let goals = BTreeMap::new();
+        let (finished, ahead, begun) = (0, None, 0);
+        Simulation { random, config, scheduler, memory, goals, finished, ahead, begun }
     }
 
     fn submit(&mut self) {
@@ -234,7 +260,10 @@ impl Simulation {
     }
 
     fn step(&mut self) -> usize {
-        let schedule = self.scheduler.schedule();
+        let schedule = match self.ahead.take() {
+            Some(ahead) => ahead,
+            None => self.scheduler.schedule(),
+        };
         self.check_schedule(&schedule);
         for copy in &schedule.copies {
             for offset in 0..PAGE {
@@ -244,12 +273,26 @@ impl Simulation {
             }
         }
         self.write_and_read(&schedule);
+        if self.random.below(3) > 0 {
+            let (scheduler, goals) = (&mut self.scheduler, &self.goals);
+            let reached: Vec<SequenceId> = scheduler
+                .running()
+                .filter(|id| scheduler.tokens(*id).len() >= goals[id])
+                .collect();
+            self.ahead = scheduler.ahead(&schedule.rows, |id| !reached.contains(&id));
+        }
         // Now and then a step is stopped on its way, after all it may have written.
         if self.random.below(12) > 0 {
             self.scheduler.complete(&schedule);
             for rows in schedule.rows.iter().filter(|rows| rows.last) {
                 self.advance(rows.sequence);
             }
+        } else {
+            self.ahead = None;
+        }
+        if let Some(ahead) = &self.ahead {
+            assert_eq!(ahead.copies, []);
+            self.begun += 1;
         }
         self.check_pages();
         schedule.rows.len()
@@ -267,6 +310,9 @@ impl Simulation {
         self.scheduler.finish(id);
         self.goals.remove(&id);
         self.finished += 1;
+        if let Some(ahead) = &mut self.ahead {
+            ahead.rows.retain(|rows| rows.sequence != id);
+        }
     }
 
     fn check_schedule(&self, schedule: &Schedule) {
@@ -333,7 +379,7 @@ impl Simulation {
 
 #[test]
 fn everyone_finishes_and_reads_what_was_written() {
-    let (mut hits, mut preempted, mut finished) = (0, 0, 0);
+    let (mut hits, mut preempted, mut finished, mut begun) = (0, 0, 0, 0);
     for seed in 0..400 {
         let mut simulation = Simulation::new(seed);
         let mut arrivals = simulation.random.between(1, 14);
@@ -363,8 +409,10 @@ fn everyone_finishes_and_reads_what_was_written() {
         hits += simulation.scheduler.counters().prefix_hits;
         preempted += simulation.scheduler.counters().preempted;
         finished += simulation.finished;
+        begun += simulation.begun;
     }
     assert!(hits > 200 && preempted > 50 && finished > 1500, "{hits} {preempted} {finished}");
+    assert!(begun > 1000, "{begun} steps began ahead");
 }
 
 #[test]

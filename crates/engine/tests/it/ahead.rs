@@ -21,10 +21,7 @@ fn overlapping(architecture: &str, options: EngineOptions) -> (Engine, Arc<Atomi
 }
 
 /// The same, and how many bytes of results were read.
-fn counted(
-    architecture: &str,
-    options: EngineOptions,
-) -> (Engine, Arc<AtomicU64>, Arc<AtomicU64>) {
+fn counted(architecture: &str, options: EngineOptions) -> (Engine, Arc<AtomicU64>, Arc<AtomicU64>) {
     let device = Overlapping::new(2);
     let (ahead, read) = (Arc::clone(&device.ahead), Arc::clone(&device.read));
     let file = File::from_bytes(tiny_file(architecture, Quant::Q8_0)).unwrap();
@@ -78,6 +75,25 @@ fn every_request_gives_the_same_events() {
         }
         let stats = engine.stats();
         assert_eq!(stats.free_pages + stats.cached_pages, stats.total_pages);
+    }
+}
+
+#[test]
+fn the_next_part_of_a_prompt_begins_while_this_one_runs() {
+    let whole = EngineOptions { prefix_cache: false, ..options() };
+    let cut = EngineOptions { chunk: Some(7), batch: 16, ..whole.clone() };
+    for architecture in ARCHITECTURES {
+        let mut plain = engine(architecture, whole.clone());
+        let (mut engine, ahead) = overlapping(architecture, cut.clone());
+        for sampling in [Params::greedy(), Params { temperature: 1.0, ..Params::default() }] {
+            let request = Request { sampling, ..greedy(prompt(1, 100), 3) };
+            let expected = run(&mut plain, request.clone());
+            let before = ahead.load(Ordering::Relaxed);
+            assert_eq!(run(&mut engine, request), expected, "{architecture}");
+            // Of 15 parts the first is waited for by none, and so are tokens that are drawn.
+            let begun = ahead.load(Ordering::Relaxed) - before;
+            assert!(begun >= 14, "{architecture}: {begun}");
+        }
     }
 }
 
