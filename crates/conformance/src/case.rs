@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use minfer_graph::{
-    Counts, Graph, Input, KvTypes, Node, Op, PAGE_POSITIONS, Rows, StateDecl, StateId, StepShape,
-    Tables, TensorType, Value, ValueId, Want, WeightDecl, WeightId,
+    Counts, Graph, Input, KvTypes, Node, Op, PAGE_POSITIONS, Rows, StateDecl, StateId, StepKind,
+    StepShape, Tables, TensorType, Value, ValueId, Want, WeightDecl, WeightId,
 };
 use minfer_plan::{GroupInputs, Inputs, SequenceRows, TokenInput, attention_work, work_capacity};
 use minfer_quant::{KvType, Quant};
@@ -71,6 +71,7 @@ impl CaseBuilder {
             tokens: counts.tokens + 1,
             outputs: counts.outputs + 1,
             want: Want::Logits,
+            kind: StepKind::Mixed,
             kv: KvTypes { key: KvType::F32, value: KvType::F32 },
             sequences: 4,
             pages: 1,

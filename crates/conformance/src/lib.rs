@@ -25,4 +25,4 @@ pub use run::{MakeDevice, Outcome, Verdict, check, check_all, judge, run};
 pub use seeded::Seeded;
 pub use time::{Timed, time};
 pub use tiny::{blueprint_file, tiny_file};
-pub use variants::{cached, in_bucket, size, tight};
+pub use variants::{cached, in_bucket, of_kind, size, tight};

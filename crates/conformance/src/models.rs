@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use minfer_gguf::File;
 use minfer_graph::{
-    KvTypes, PAGE_POSITIONS, StateDecl, StateId, StepShape, ValueId, Want, WeightId,
+    KvTypes, PAGE_POSITIONS, StateDecl, StateId, StepKind, StepShape, ValueId, Want, WeightId,
 };
 use minfer_models::Model;
 use minfer_plan::{
@@ -295,7 +295,17 @@ impl TinyModel {
 fn shape([tokens, outputs]: [usize; 2], [sequences, pages]: [usize; 2], kv: KvTypes) -> StepShape {
     let partials = 8;
     let work = work_capacity(tokens, sequences, partials);
-    StepShape { tokens, outputs, want: Want::Logits, kv, sequences, pages, work, partials }
+    StepShape {
+        tokens,
+        outputs,
+        want: Want::Logits,
+        kind: StepKind::Mixed,
+        kv,
+        sequences,
+        pages,
+        work,
+        partials,
+    }
 }
 
 fn placed(model: &Model, id: WeightId) -> PlacedWeight {

@@ -1,6 +1,6 @@
 //! What cases become with other buckets and other caches.
 
-use minfer_graph::StateDecl;
+use minfer_graph::{StateDecl, StepKind};
 use minfer_quant::KvType;
 
 use crate::case::Case;
@@ -32,6 +32,15 @@ pub fn in_bucket(mut case: Case, rows: usize) -> Case {
     case.name += &format!("+bucket of {rows}");
     for step in &mut case.steps {
         step.graph.tables.shape.tokens = step.graph.tables.shape.tokens.max(rows);
+    }
+    case
+}
+
+/// The case in steps of a kind, whose kernels do not go by how many rows there are.
+pub fn of_kind(mut case: Case, kind: StepKind) -> Case {
+    case.name += &format!("+{kind:?}");
+    for step in &mut case.steps {
+        step.graph.tables.shape.kind = kind;
     }
     case
 }

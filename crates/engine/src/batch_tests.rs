@@ -1,4 +1,4 @@
-use minfer_graph::{KvTypes, StateDecl, StepShape, Want, Work};
+use minfer_graph::{KvTypes, StateDecl, StepKind, StepShape, Want, Work};
 use minfer_plan::{Bounds, TokenInput};
 use minfer_quant::KvType;
 
@@ -8,7 +8,17 @@ use crate::kv::{GroupConfig, Groups, Tables};
 fn shape() -> StepShape {
     let kv = KvTypes { key: KvType::F16, value: KvType::F16 };
     let want = Want::Logits;
-    StepShape { tokens: 8, outputs: 8, want, kv, sequences: 2, pages: 3, work: 8, partials: 0 }
+    StepShape {
+        tokens: 8,
+        outputs: 8,
+        want,
+        kind: StepKind::Mixed,
+        kv,
+        sequences: 2,
+        pages: 3,
+        work: 8,
+        partials: 0,
+    }
 }
 
 #[test]

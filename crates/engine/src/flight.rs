@@ -59,7 +59,7 @@ impl Flight {
     /// The rows that are of use.
     pub(crate) fn schedule(&self) -> Schedule {
         let rows = self.rows.iter().filter(|flying| !flying.stale).map(|flying| flying.rows);
-        Schedule { rows: rows.collect(), copies: Vec::new() }
+        Schedule { kind: self.key.kind, rows: rows.collect(), copies: Vec::new() }
     }
 
     fn output(&self, sequence: SequenceId) -> Option<usize> {
@@ -111,7 +111,7 @@ impl Engine {
         }
         let tokens = schedule.rows.iter().map(|rows| rows.count).sum();
         let counts = Counts { tokens, outputs };
-        let key = self.key(counts, self.want(&rows), false)?;
+        let key = self.key(counts, self.want(&rows), schedule.kind)?;
         let mut inputs = self.inputs(&rows, key);
         inputs.profile = self.options.profile;
         if let Some(before) = after {

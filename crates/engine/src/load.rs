@@ -130,7 +130,9 @@ impl Loaded {
             None => place(config.layers, &kinds, options.gpu_layers),
         };
         let states = model.states(options.kv_types())?;
-        let scheduler = Scheduler::new(scheduling(&states, config.context, options));
+        let apart = options.deterministic && devices.iter().any(depends_on_others);
+        let scheduling = Config { apart, ..scheduling(&states, config.context, options) };
+        let scheduler = Scheduler::new(scheduling);
         let context = scheduler.context();
         let sizes = Sizes {
             kv: options.kv_types(),
@@ -139,6 +141,7 @@ impl Loaded {
             context,
             whole: if flight::overlaps(devices) { Want::LogitsAndId } else { Want::Logits },
             vocabulary: config.vocabulary,
+            apart,
         };
         let groups = scheduler.groups();
         let bounds = Bounds {
@@ -171,6 +174,11 @@ impl Loaded {
         programs.load_all(&model, devices)?;
         Ok(Loaded { model, programs, placed, weights_bytes, scheduler })
     }
+}
+
+/// Whether the bits of a row depend on what else a step of mixed rows brings.
+fn depends_on_others(device: &Box<dyn Device>) -> bool {
+    !device.target().caps().batch_invariant
 }
 
 /// Where the layers go, and why. Of two devices the first is an accelerator: it takes the last
@@ -222,6 +230,7 @@ fn scheduling(states: &[StateDecl], trained: usize, options: &EngineOptions) -> 
         context,
         groups: batch::windows(states).into_iter().map(group).collect(),
         prefix_cache: options.prefix_cache,
+        apart: false,
     }
 }
 

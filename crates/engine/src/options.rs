@@ -55,6 +55,9 @@ pub struct EngineOptions {
     pub kv_pages: Option<usize>,
     /// The exact path: activations stay f32, and so does the KV cache.
     pub exact: bool,
+    /// Whether a request gives the same bits whoever else is served and however prompts are cut,
+    /// on devices where that costs something too.
+    pub deterministic: bool,
     /// Fusions that planning may use.
     pub fusions: Vec<Fusion>,
     /// Sequences that run at once at most, 1 to 32; others wait.
@@ -89,6 +92,7 @@ impl Default for EngineOptions {
             kv: KvTypes { key: KvType::F16, value: KvType::F16 },
             kv_pages: None,
             exact: false,
+            deterministic: false,
             fusions: FUSIONS.to_vec(),
             sequences: 8,
             prefix_cache: true,

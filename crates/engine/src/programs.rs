@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use minfer_graph::{Counts, Graph, KvTypes, PARTITION_POSITIONS, StateDecl, StepShape, Want};
+use minfer_graph::{
+    Counts, Graph, KvTypes, PARTITION_POSITIONS, StateDecl, StepKind, StepShape, Want,
+};
 use minfer_models::Model;
 use minfer_plan::{
     Bounds, Bucket, Buckets, Caps, Device, Inputs, Layout, Limit, Options, Placement, Planned,
@@ -14,6 +16,7 @@ use minfer_plan::{
 use crate::error::Error;
 use crate::gate::gate;
 use crate::kv::PageCopy;
+use crate::scheduler::DECODE_ROWS;
 use crate::stats::DeviceMemory;
 
 /// Partial results that attention may keep in a step at most: work for many threads, and bounded
@@ -29,6 +32,7 @@ const RANKED_MAX: usize = 40;
 pub(crate) struct ProgramKey {
     pub(crate) bucket: Bucket,
     pub(crate) want: Want,
+    pub(crate) kind: StepKind,
     /// Whether every value is kept for a trace.
     pub(crate) keep_all: bool,
 }
@@ -74,9 +78,19 @@ pub(crate) struct Sizes {
     pub(crate) whole: Want,
     /// Logits of a row.
     pub(crate) vocabulary: usize,
+    /// Whether prompts and chosen tokens come in steps of their own.
+    pub(crate) apart: bool,
 }
 
 impl Sizes {
+    /// Kinds of steps, that of texts first.
+    fn kinds(&self) -> &'static [StepKind] {
+        match self.apart {
+            true => &[StepKind::Prompt, StepKind::Decode],
+            false => &[StepKind::Mixed],
+        }
+    }
+
     /// What steps give whose rows look at so many of the largest logits; `None` for all.
     pub(crate) fn want(&self, ranked: Option<usize>) -> Want {
         let most = RANKED_MAX.min(self.vocabulary);
@@ -92,11 +106,17 @@ impl Sizes {
         let bucket = key.bucket;
         let sequences = self.sequences.min(bucket.tokens);
         let partitions = self.context.div_ceil(PARTITION_POSITIONS);
-        let partials = if partitions < 2 { 0 } else { (sequences * partitions).min(PARTIALS_MAX) };
+        let partials = match key.kind {
+            // How a prompt is cut must not show.
+            StepKind::Prompt => 0,
+            StepKind::Mixed | StepKind::Decode if partitions < 2 => 0,
+            StepKind::Mixed | StepKind::Decode => (sequences * partitions).min(PARTIALS_MAX),
+        };
         StepShape {
             tokens: bucket.tokens,
             outputs: bucket.outputs,
             want: key.want,
+            kind: key.kind,
             kv: self.kv,
             sequences,
             pages: self.pages,
@@ -108,16 +128,33 @@ impl Sizes {
 
 impl Programs {
     /// The program for steps that `counts` fits; `None` when it fits no bucket.
-    pub(crate) fn key(&self, counts: Counts, want: Want, keep_all: bool) -> Option<ProgramKey> {
+    pub(crate) fn key(&self, counts: Counts, want: Want, kind: StepKind) -> Option<ProgramKey> {
         let bucket = self.buckets.choose(counts.tokens, counts.outputs)?;
-        // Traces have the same nodes on every device.
-        let want = if keep_all { Want::Logits } else { want };
-        Some(ProgramKey { bucket, want, keep_all })
+        Some(ProgramKey { bucket, want, kind, keep_all: false })
     }
 
-    /// The key of the steps of a bucket whose logits are read.
+    /// The program for steps of a text whose logits are read.
+    pub(crate) fn text_key(&self, counts: Counts, keep_all: bool) -> Option<ProgramKey> {
+        let key = self.whole(self.buckets.choose(counts.tokens, counts.outputs)?);
+        // Traces have the same nodes on every device.
+        Some(if keep_all { ProgramKey { want: Want::Logits, keep_all, ..key } } else { key })
+    }
+
+    /// The key of the steps of texts of a bucket whose logits are read.
     pub(crate) fn whole(&self, bucket: Bucket) -> ProgramKey {
-        ProgramKey { bucket, want: self.sizes.whole, keep_all: false }
+        let Sizes { whole, .. } = self.sizes;
+        ProgramKey { bucket, want: whole, kind: self.sizes.kinds()[0], keep_all: false }
+    }
+
+    /// The keys of all steps whose logits are read.
+    fn all(&self) -> Vec<ProgramKey> {
+        let of_kind = |kind: &StepKind| {
+            let most = if *kind == StepKind::Decode { DECODE_ROWS } else { usize::MAX };
+            let buckets = self.buckets.all().iter().filter(move |bucket| bucket.tokens <= most);
+            let kind = *kind;
+            buckets.map(move |bucket| ProgramKey { kind, ..self.whole(*bucket) })
+        };
+        self.sizes.kinds().iter().flat_map(of_kind).collect()
     }
 
     /// The graph of a bucket, before planning.
@@ -162,10 +199,12 @@ impl Programs {
         model: &Model,
         devices: &[Box<dyn Device>],
     ) -> Result<(), Error> {
-        let buckets = self.buckets.all();
-        let ends = [buckets.first().copied(), buckets.last().copied()];
-        for bucket in ends.into_iter().flatten() {
-            self.plan(model, devices, self.whole(bucket))?;
+        let keys = self.all();
+        for kind in self.sizes.kinds() {
+            let of_kind = || keys.iter().filter(|key| key.kind == *kind);
+            for key in of_kind().next().into_iter().chain(of_kind().next_back()) {
+                self.plan(model, devices, *key)?;
+            }
         }
         Ok(())
     }
@@ -178,9 +217,9 @@ impl Programs {
         devices: &mut [Box<dyn Device>],
     ) -> Result<(), Error> {
         if devices.iter().any(|device| device.target().caps().overlaps) {
-            for bucket in self.buckets.all().to_vec() {
-                self.runner(model, devices, self.whole(bucket))?;
-                let ranked = ProgramKey { want: self.sizes.want(Some(1)), ..self.whole(bucket) };
+            for key in self.all() {
+                self.runner(model, devices, key)?;
+                let ranked = ProgramKey { want: self.sizes.want(Some(1)), ..key };
                 self.runner(model, devices, ranked)?;
             }
         }

@@ -9,9 +9,12 @@
 
 mod schedule;
 
-use std::collections::BTreeMap;
+pub use schedule::DECODE_ROWS;
 
-use minfer_graph::PAGE_POSITIONS;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use minfer_graph::{PAGE_POSITIONS, StepKind};
 
 use crate::kv::{GroupConfig, Groups, PageCopy, Tables};
 
@@ -34,6 +37,9 @@ pub struct Config {
     pub groups: Vec<GroupConfig>,
     /// Whether full pages are kept for prompts that start alike.
     pub prefix_cache: bool,
+    /// Whether prompts and chosen tokens come in steps of their own, and chosen ones are neither
+    /// published nor looked for in the prefix cache.
+    pub apart: bool,
 }
 
 /// A prompt that can never run.
@@ -86,6 +92,8 @@ pub struct ScheduledRows {
 /// A step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
+    /// Which rows it has.
+    pub kind: StepKind,
     /// Its rows, sequence by sequence.
     pub rows: Vec<ScheduledRows>,
     /// Pages to copy before it runs.
@@ -95,6 +103,8 @@ pub struct Schedule {
 #[derive(Debug)]
 struct Sequence {
     tokens: Vec<u32>,
+    /// Tokens of the prompt.
+    prompt: usize,
     /// Tokens whose K and V are stored.
     done: usize,
     /// Tokens of the first admission that came from the prefix cache.
@@ -103,8 +113,25 @@ struct Sequence {
 }
 
 impl Sequence {
-    fn remaining(&self) -> usize {
-        self.tokens.len() - self.done
+    /// Of the tokens from `start` to `end`, those that belong in the next step of a kind.
+    fn part(&self, kind: StepKind, start: usize, end: usize) -> Range<usize> {
+        let end = match kind {
+            StepKind::Mixed => end,
+            StepKind::Prompt => end.min(self.prompt),
+            StepKind::Decode => {
+                if start < self.prompt {
+                    start
+                } else {
+                    end
+                }
+            }
+        };
+        start..end.max(start)
+    }
+
+    /// What belongs in the next step of a kind.
+    fn next(&self, kind: StepKind) -> Range<usize> {
+        self.part(kind, self.done, self.tokens.len())
     }
 }
 
@@ -116,6 +143,8 @@ pub struct Scheduler {
     waiting: BTreeMap<SequenceId, Sequence>,
     running: BTreeMap<SequenceId, Sequence>,
     next: u64,
+    /// Kind of the last step.
+    last: StepKind,
     counters: Counters,
 }
 
@@ -146,6 +175,7 @@ impl Scheduler {
             waiting: BTreeMap::new(),
             running: BTreeMap::new(),
             next: 0,
+            last: StepKind::Mixed,
             counters: Counters::default(),
         }
     }
@@ -168,7 +198,8 @@ impl Scheduler {
         }
         let id = SequenceId(self.next);
         self.next += 1;
-        let sequence = Sequence { tokens, done: 0, cached: None, tables: Tables::default() };
+        let tables = Tables::default();
+        let sequence = Sequence { tokens, prompt, done: 0, cached: None, tables };
         self.waiting.insert(id, sequence);
         Ok(id)
     }
@@ -178,8 +209,9 @@ impl Scheduler {
         for rows in &schedule.rows {
             if let Some(sequence) = self.running.get_mut(&rows.sequence) {
                 sequence.done = rows.start + rows.count;
-                let Sequence { tokens, done, tables, .. } = sequence;
-                self.groups.publish(tables, tokens, *done);
+                let Sequence { tokens, prompt, done, tables, .. } = sequence;
+                let stored = if self.config.apart { (*done).min(*prompt) } else { *done };
+                self.groups.publish(tables, tokens, stored);
             }
         }
     }

@@ -120,7 +120,8 @@ impl Engine {
             return Err(Error::Pages { position: reached, last: tokens.len() - 1 });
         }
         let counts = Counts { tokens: rows.len(), outputs: outputs.len() };
-        let key = self.key(counts, self.programs.sizes.whole, keep_all)?;
+        let key = self.programs.text_key(counts, keep_all);
+        let key = key.ok_or_else(|| self.too_long(counts))?;
         let (start, tokens) = (rows.start, &tokens[rows]);
         let step = [StepRows { start, tokens, outputs, tables }];
         let shape = self.programs.sizes.shape(key);

@@ -1,6 +1,6 @@
 //! One step: schedule, run, postprocess.
 
-use minfer_graph::{Counts, Want};
+use minfer_graph::{Counts, StepKind, Want};
 use minfer_plan::{DeviceError, Program, Stop};
 
 use crate::engine::Engine;
@@ -123,13 +123,18 @@ impl Engine {
         &self,
         counts: Counts,
         want: Want,
-        keep_all: bool,
+        kind: StepKind,
     ) -> Result<ProgramKey, Error> {
-        self.programs.key(counts, want, keep_all).ok_or_else(|| Error::Request {
+        self.programs.key(counts, want, kind).ok_or_else(|| self.too_long(counts))
+    }
+
+    /// What a step of so many rows fails with.
+    pub(crate) fn too_long(&self, counts: Counts) -> Error {
+        Error::Request {
             field: "step",
             expected: format!("at most {} tokens", self.programs.buckets.max_tokens()),
             found: format!("{} tokens, {} outputs", counts.tokens, counts.outputs),
-        })
+        }
     }
 
     fn postprocess(

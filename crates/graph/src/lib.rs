@@ -28,6 +28,7 @@ pub use graph::{Graph, Node, NodeId, Output, OutputKind, Tables, Value, ValueId}
 pub use op::{Activation, Cost, Op, OpDef, OpKind};
 pub use rewrite::Rewrite;
 pub use step::{
-    Counts, Input, KvTypes, PAGE_POSITIONS, PARTITION_POSITIONS, StepShape, WORK_FIELDS, Want, Work,
+    Counts, Input, KvTypes, PAGE_POSITIONS, PARTITION_POSITIONS, StepKind, StepShape, WORK_FIELDS,
+    Want, Work,
 };
 pub use value::{Rows, StateDecl, StateId, TensorType, WeightDecl, WeightId};

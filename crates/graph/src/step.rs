@@ -26,6 +26,20 @@ pub enum Want {
     TopK(usize),
 }
 
+/// Which rows a step brings. A device whose kernels add in another order when there are more rows
+/// chooses them by the kind where this is not mixed, so that a row has the same bits in any step
+/// of its kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum StepKind {
+    /// Any: devices take what is fastest for so many.
+    #[default]
+    Mixed,
+    /// Rows of prompts.
+    Prompt,
+    /// Tokens that were chosen.
+    Decode,
+}
+
 /// Stored types of K and V, chosen apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KvTypes {
@@ -45,6 +59,8 @@ pub struct StepShape {
     pub outputs: usize,
     /// What is computed of each output row.
     pub want: Want,
+    /// Which rows they are.
+    pub kind: StepKind,
     /// Types of the KV cache.
     pub kv: KvTypes,
     /// Page tables in a step: sequences that may take part.

@@ -74,7 +74,8 @@ pub struct Caps {
     pub weight_alignment: usize,
     /// Worker threads (1 where that has no meaning).
     pub threads: usize,
-    /// Whether results are independent of batch, chunking and thread count.
+    /// Whether results are independent of batch, chunking and thread count in steps of mixed rows
+    /// too. Where not, they are in steps of one kind, see [`minfer_graph::StepKind`].
     pub batch_invariant: bool,
     /// Whether a submitted step runs while the host goes on.
     pub overlaps: bool,

@@ -3,7 +3,7 @@
 
 use minfer_backend_cpu::{CpuTarget, Isa};
 use minfer_gguf::{File, Writer};
-use minfer_graph::{KvTypes, StepShape, Want};
+use minfer_graph::{KvTypes, StepKind, StepShape, Want};
 use minfer_models::arch::ARCHITECTURES;
 use minfer_models::{Blueprint, Experts, Scaling, TensorShape, Window};
 use minfer_plan::{Device as _, Options, Placement, Planned, Target, TargetId, work_capacity};
@@ -189,6 +189,7 @@ fn shapes() -> [StepShape; 3] {
         tokens,
         outputs: tokens.min(8),
         want,
+        kind: StepKind::Mixed,
         kv: KvTypes { key, value },
         sequences: 4,
         pages: 4,

@@ -94,6 +94,7 @@ pub fn shape(tokens: usize, kv: KvType) -> StepShape {
         tokens,
         outputs: tokens.min(8),
         want: Want::Logits,
+        kind: minfer_graph::StepKind::Mixed,
         kv: KvTypes { key: kv, value: kv },
         sequences: 2,
         pages: PAGES,

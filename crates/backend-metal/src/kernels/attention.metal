@@ -3,8 +3,9 @@
 // Grid: x over query heads, y over work items, z over the 16 rows of an item. Four simdgroups share
 // out the pages of the item's positions. Within a page of 32 positions four lanes take a position's
 // score together, so that a load reads 64 bytes of K; then each lane sums its own columns of V.
-// Items with a slot leave (maximum, sum, accumulator) for attention_combine; the others are
-// finished here. COLS bounds the columns of a lane: 32 * COLS >= head_dim.
+// Items with a slot leave (maximum, sum, accumulator) of one partition for attention_combine; the
+// others put theirs together here, in the same way and order, so that either gives the same bits.
+// COLS bounds the columns of a lane: 32 * COLS >= head_dim.
 
 // The score of the position that the lane's group of four looks at.
 template <typename K>
@@ -89,6 +90,7 @@ kernel void attention(device const float* q [[buffer(0)]],
     threadgroup float* weights = room + a.head_dim + 32 * sg;
     threadgroup float* accs = room + a.head_dim + 128;
     threadgroup float* ends = accs + 4 * a.head_dim;
+    constexpr uint OWN = (COLS + 3) / 4;
     device const int* item = work + 6 * tg.y;
     const uint row = uint(item[0]) + tg.z;
     // The same for the whole threadgroup, so all its threads meet at each barrier, or none comes.
@@ -103,35 +105,54 @@ kernel void attention(device const float* q [[buffer(0)]],
         const uint oldest = position + 1 > a.window ? position + 1 - a.window : 0;
         const uint start = max(uint(item[3]), oldest), end = min(uint(item[4]), position + 1);
         device const int* table = tables + ulong(item[2]) * a.table_pages;
-        Running<COLS> now;
-        now.m = LOWEST;
-        now.l = 0.0f;
-        for (uint i = 0; i < COLS; i++) {
-            now.acc[i] = 0.0f;
-        }
-        for (uint tile = start / 32 + sg; tile * 32 < end; tile += 4) {
-            const ulong page = ulong(table[tile]);
-            const uint from = max(start, tile * 32) - tile * 32;
-            const uint to = min(end - tile * 32, 32u);
-            attend<K, V, COLS>(now, keys + page * a.key_page_bytes,
-                               values + page * a.value_page_bytes, a, kv_head, from, to, lane, room,
-                               weights);
-        }
-        for (uint i = 0; i < COLS; i++) {
-            if (lane + 32 * i < a.head_dim) {
-                accs[sg * a.head_dim + lane + 32 * i] = now.acc[i];
+        // Of the partitions so far: maximum, sum, and the thread's columns, every 128th.
+        float m = LOWEST, l = 0.0f, totals[OWN] = {};
+        for (uint first = start / PARTITION * PARTITION; first < end; first += PARTITION) {
+            const uint begin = max(start, first), stop = min(end, first + PARTITION);
+            Running<COLS> now;
+            now.m = LOWEST;
+            now.l = 0.0f;
+            for (uint i = 0; i < COLS; i++) {
+                now.acc[i] = 0.0f;
             }
-        }
-        if (lane == 0) {
-            ends[2 * sg] = now.m;
-            ends[2 * sg + 1] = now.l;
-        }
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        float m = ends[0], l = ends[1];
-        for (uint s = 1; s < 4; s++) {
-            const Merged r = merge(m, l, ends[2 * s], ends[2 * s + 1]);
-            m = r.m;
-            l = r.l;
+            for (uint tile = begin / 32 + sg; tile * 32 < stop; tile += 4) {
+                const ulong page = ulong(table[tile]);
+                const uint from = max(begin, tile * 32) - tile * 32;
+                const uint to = min(stop - tile * 32, 32u);
+                attend<K, V, COLS>(now, keys + page * a.key_page_bytes,
+                                   values + page * a.value_page_bytes, a, kv_head, from, to, lane,
+                                   room, weights);
+            }
+            if (first > start) {
+                threadgroup_barrier(mem_flags::mem_threadgroup);
+            }
+            for (uint i = 0; i < COLS; i++) {
+                if (lane + 32 * i < a.head_dim) {
+                    accs[sg * a.head_dim + lane + 32 * i] = now.acc[i];
+                }
+            }
+            if (lane == 0) {
+                ends[2 * sg] = now.m;
+                ends[2 * sg + 1] = now.l;
+            }
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+            float part_m = ends[0], part_l = ends[1];
+            for (uint s = 1; s < 4; s++) {
+                const Merged r = merge(part_m, part_l, ends[2 * s], ends[2 * s + 1]);
+                part_m = r.m;
+                part_l = r.l;
+            }
+            const Merged both = merge(m, l, part_m, part_l);
+            for (uint i = 0; i < OWN; i++) {
+                const uint column = min(t + 128 * i, a.head_dim - 1);
+                float sum = 0.0f;
+                for (uint s = 0; s < 4; s++) {
+                    sum = fma(accs[s * a.head_dim + column], exp(ends[2 * s] - part_m), sum);
+                }
+                totals[i] = fma(totals[i], both.a, sum * both.b);
+            }
+            m = both.m;
+            l = both.l;
         }
         const bool whole = item[5] < 0;
         const bool has_sink = a.has_sinks != 0;
@@ -139,15 +160,12 @@ kernel void attention(device const float* q [[buffer(0)]],
             whole ? finish_factor(m, l, has_sink, has_sink ? sinks[tg.x] : 0.0f) : 1.0f;
         const uint slot = whole ? 0u : uint(item[5]) + tg.z;
         const ulong record = (ulong(slot) * a.heads + tg.x) * (a.head_dim + 2);
-        for (uint i = t; i < a.head_dim; i += 128) {
-            float sum = 0.0f;
-            for (uint s = 0; s < 4; s++) {
-                sum = fma(accs[s * a.head_dim + i], exp(ends[2 * s] - m), sum);
-            }
-            if (whole) {
-                y[at + i] = sum * factor;
-            } else {
-                partials[record + 2 + i] = sum;
+        for (uint i = 0; i < OWN; i++) {
+            const uint column = t + 128 * i;
+            if (whole && column < a.head_dim) {
+                y[at + column] = totals[i] * factor;
+            } else if (column < a.head_dim) {
+                partials[record + 2 + column] = totals[i];
             }
         }
         if (!whole && t == 0) {

@@ -9,8 +9,8 @@
 //! results where a cache is so deep that its partitions are shared out;
 //! `attention_combine` puts them together.
 
-use minfer_graph::Rows;
 use minfer_graph::op::attention::Attention;
+use minfer_graph::{PARTITION_POSITIONS, Rows, StepKind};
 use minfer_plan::{Io, ROW_TILE, Unsupported};
 use minfer_quant::KvType;
 
@@ -21,6 +21,9 @@ use crate::dispatch::{Dispatch, Grid, Slot};
 use crate::instances::{COLUMNS, PARTS, attention_name, prefill_name};
 use crate::target::MetalTarget;
 use crate::tune::How;
+
+// The kernels cut the cache where work lists do.
+const _: () = assert!(PARTITION_POSITIONS == 512);
 
 /// Bytes of the partial results: maximum, sum and accumulator of each slot and head.
 pub(super) fn scratch(op: &Attention, io: &Io<'_>) -> usize {
@@ -56,7 +59,11 @@ pub(super) fn lower(
     let mut buffers: Vec<Slot> = (0..4).map(Slot::Input).collect();
     buffers.extend([Slot::Keys(op.state), Slot::Values(op.state), sinks.clone()]);
     buffers.extend([Slot::Output(0), partials.clone()]);
-    let few = rows <= target.how().tune.attention_few_rows as usize;
+    let few = match shape.kind {
+        StepKind::Mixed => rows <= target.how().tune.attention_few_rows as usize,
+        StepKind::Prompt => false,
+        StepKind::Decode => true,
+    };
     let matrices = (!few).then(|| many_rows(&paged, target.how()));
     // A GPU may lack the memory for the matrix kernel; the other one takes any number of rows.
     let matrices = matrices.filter(|(.., bytes)| *bytes <= target.limits().threadgroup_memory);

@@ -20,7 +20,7 @@ pub(super) fn lower(
     how: How,
 ) -> Result<Vec<Dispatch>, Unsupported> {
     let [gate, up] = [op.gate, op.up].map(|weight| io.tables.weight(weight));
-    if few_shape(io.inputs[1].rows.capacity(&io.tables.shape), how).is_none() {
+    if few_shape(io.inputs[1].rows, io, how).is_none() {
         return Err(Unsupported::because(TILES));
     }
     if gate.quant != up.quant {

@@ -29,7 +29,7 @@ pub(super) fn lower(
     let weight = io.tables.weight(op.weight);
     let ranks = ranks(io);
     let row_bytes = row_bytes(io, op.weight)?;
-    if few_shape(experts.rows.capacity(&io.tables.shape), how).is_none() {
+    if few_shape(experts.rows, io, how).is_none() {
         return Ok(many(op, io, how, ranks, row_bytes));
     }
     let arguments = ExpertMatmulArguments {

@@ -20,12 +20,13 @@ kernel void gate_up(device const float* x [[buffer(0)]],
     if (first < a.outputs) {
         float gates[ROWS][N] = {}, ups[ROWS][N] = {};
         float squares[N] = {}, again[N] = {}, factors[N];
-        const Activations xs = {x, norm, a.has_norm != 0};
+        const uint before = tg.y * N, left = rows - before;
+        const Activations xs = {x + ulong(before) * a.cols, norm, a.has_norm != 0};
         const ulong at = ulong(first) * a.row_bytes;
         const uint last = a.outputs - 1 - first;
-        lane_products<W, ROWS, N>(gate + at, a.row_bytes, last, xs, rows - 1, a.cols, lane, gates,
+        lane_products<W, ROWS, N>(gate + at, a.row_bytes, last, xs, left - 1, a.cols, lane, gates,
                                   squares);
-        lane_products<W, ROWS, N>(up + at, a.row_bytes, last, xs, rows - 1, a.cols, lane, ups,
+        lane_products<W, ROWS, N>(up + at, a.row_bytes, last, xs, left - 1, a.cols, lane, ups,
                                   again);
         norm_factors(xs.normed, a.eps, a.cols, squares, factors);
         sum_lanes<ROWS * N>(&gates[0][0]);
@@ -35,10 +36,10 @@ kernel void gate_up(device const float* x [[buffer(0)]],
                 float g = gates[r][n] * factors[n];
                 float u = ups[r][n] * factors[n];
                 const uint out = first + r;
-                if (lane == 0 && out < a.outputs && n < rows) {
+                if (lane == 0 && out < a.outputs && n < left) {
                     g = a.has_gate_bias != 0 ? g + gate_bias[out] : g;
                     u = a.has_up_bias != 0 ? u + up_bias[out] : u;
-                    y[n * a.outputs + out] = activation(a.function, g, a.factor) * u;
+                    y[ulong(before + n) * a.outputs + out] = activation(a.function, g, a.factor) * u;
                 }
             }
         }

@@ -45,7 +45,7 @@ fn fused(
     let x = io.inputs[gate.operand];
     let weights = [gate, up].map(|member| io.tables.weight(member.weight));
     let alike = weights[0].quant == weights[1].quant && gate.operand == up.operand;
-    let Some(few) = few_shape(x.rows.capacity(&io.tables.shape), how).filter(|_| alike) else {
+    let Some(few) = few_shape(x.rows, io, how).filter(|_| alike) else {
         return Ok(None);
     };
     for member in [gate, up] {

@@ -2,9 +2,10 @@
 // weight once. Of a norm before it the factor is applied to the sums; a residual is added to the
 // first matrix's.
 //
-// Grid: x over groups of ROWS weight rows for each simdgroup, those of each matrix in turn, y 1.
-// Simdgroups have ROWS weight rows each; a lane takes every 32nd group of 16 columns, so a simdgroup reads a
-// stretch of each row at once.
+// Grid: x over groups of ROWS weight rows for each simdgroup, those of each matrix in turn, y over N
+// activation rows, of which there are more only where many take this kernel all the same.
+// Simdgroups have ROWS weight rows each; a lane takes every 32nd group of 16 columns, so a
+// simdgroup reads a stretch of each row at once.
 
 template <typename W, uint ROWS, uint N>
 kernel void matmul_few(device const float* x [[buffer(0)]],
@@ -25,8 +26,11 @@ kernel void matmul_few(device const float* x [[buffer(0)]],
                        uint lane [[thread_index_in_simdgroup]],
                        uint sg [[simdgroup_index_in_threadgroup]],
                        uint simdgroups [[simdgroups_per_threadgroup]]) {
-    const Matrix m = matrix_of(tg.x, simdgroups * ROWS, a, weight0, weight1, weight2, bias0, bias1, bias2,
-                               y0, y1, y2);
-    const Activations xs = {x, norm, a.has_norm != 0};
-    rows_of<W, ROWS, N>(m, xs, residual, a, rows, lane, sg, simdgroups);
+    Matrix m = matrix_of(tg.x, simdgroups * ROWS, a, weight0, weight1, weight2, bias0, bias1,
+                         bias2, y0, y1, y2);
+    const uint before = tg.y * N;
+    const ulong past = ulong(before) * m.outputs;
+    m.y += past;
+    const Activations xs = {x + ulong(before) * a.cols, norm, a.has_norm != 0};
+    rows_of<W, ROWS, N>(m, xs, residual + past, a, rows - before, lane, sg, simdgroups);
 }

@@ -5,11 +5,15 @@
 //! | 1 to 8 | `matmul_few` | bound by memory: each weight is read once, and nothing is staged |
 //! | more | `matmul_many` | bound by arithmetic: simdgroup matrices over staged tiles |
 //!
+//! In steps of one kind the rows of prompts take the second and chosen tokens the first, eight at a
+//! time, however many there are; and so do the rows that logits are asked of.
+//!
 //! The first takes up to three matrices of one format in a launch; `matmul_mixed` takes a row, two
 //! matrices of one format and one of another.
 
 use minfer_graph::op::matmul::{Matmul, Member};
 use minfer_graph::op::rms_norm::RmsNorm;
+use minfer_graph::{Rows, StepKind};
 use minfer_plan::{Io, Unsupported};
 
 use super::operands::{check_matrix, check_vector, row_bytes};
@@ -34,10 +38,17 @@ pub(super) fn tile_memory(half: bool) -> u32 {
 /// Matrices of one launch of the few-row kernel.
 const FEW_MATRICES: usize = 3;
 
-/// The shape for so many rows of activations.
-pub(super) fn few_shape(rows: usize, how: How) -> Option<Few> {
-    let allowed = rows <= how.tune.matmul_few_rows as usize;
-    FEW.into_iter().find(|few| allowed && rows <= few.rows)
+/// The shape for these rows of activations, of which a threadgroup takes as many as it has.
+pub(super) fn few_shape(rows: Rows, io: &Io<'_>, how: How) -> Option<Few> {
+    let shape = &io.tables.shape;
+    let capacity = rows.capacity(shape);
+    let allowed = match shape.kind {
+        StepKind::Mixed => capacity <= how.tune.matmul_few_rows as usize,
+        StepKind::Prompt => matches!(rows, Rows::Outputs { .. }),
+        StepKind::Decode => true,
+    };
+    let [.., largest] = FEW;
+    allowed.then(|| FEW.into_iter().find(|few| capacity <= few.rows).unwrap_or(largest))
 }
 
 pub(super) fn lower(op: &Matmul, io: &Io<'_>, how: How) -> Result<Vec<Dispatch>, Unsupported> {
@@ -89,7 +100,7 @@ pub(super) fn products(
         check_matrix(io, member.weight, x)?;
         member.bias.map_or(Ok(()), |bias| check_vector(io, bias))?;
         let product = Product { member, output };
-        let Some(few) = few_shape(x.rows.capacity(&io.tables.shape), how) else {
+        let Some(few) = few_shape(x.rows, io, how) else {
             if around.norm.is_some() {
                 return Err(Unsupported::because(NORM_OF_MANY));
             }

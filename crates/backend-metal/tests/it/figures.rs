@@ -14,7 +14,7 @@ use minfer_backend_metal::{Limits, Slot, Staging};
 use minfer_conformance::blueprint_file;
 use minfer_gguf::File;
 use minfer_graph::{
-    Counts, KvTypes, PAGE_POSITIONS, StateDecl, StateId, StepShape, Want, WeightId,
+    Counts, KvTypes, PAGE_POSITIONS, StateDecl, StateId, StepKind, StepShape, Want, WeightId,
 };
 use minfer_models::arch::ARCHITECTURES;
 use minfer_models::{Blueprint, Model};
@@ -53,16 +53,17 @@ struct Decode {
     command_buffers: usize,
     /// Its launches, in order.
     launches: Vec<Measured>,
-    /// Bytes that no step can do without: weights, cache, logits.
+    /// Bytes that no step can do without: weights, cache, logits or ids.
     least: u64,
 }
 
-fn shape() -> StepShape {
+fn shape(want: Want) -> StepShape {
     let (kv, partials) = (KvType::F16, 8);
     StepShape {
         tokens: 1,
         outputs: 1,
-        want: Want::Logits,
+        want,
+        kind: StepKind::Mixed,
         kv: KvTypes { key: kv, value: kv },
         sequences: 1,
         pages: (POSITION + 1).div_ceil(PAGE_POSITIONS),
@@ -94,8 +95,8 @@ fn inputs(shape: &StepShape, states: &[StateDecl]) -> Inputs {
     }
 }
 
-/// Weights, cache and logits of a step at `counts`, each byte once.
-fn least(program: &Program, states: &[StateDecl], vocabulary: usize, counts: &Counts) -> u64 {
+/// Weights, cache and what is `given` of a step at `counts`, each byte once.
+fn least(program: &Program, states: &[StateDecl], given: usize, counts: &Counts) -> u64 {
     let graph = &program.graph;
     let weights = graph.nodes.iter().map(|node| {
         let (inputs, outputs) = (graph.types(&node.inputs), graph.types(&node.outputs));
@@ -110,7 +111,7 @@ fn least(program: &Program, states: &[StateDecl], vocabulary: usize, counts: &Co
         }
         StateDecl::PerSequence { .. } => 0,
     });
-    weights.sum::<u64>() + cache.sum::<u64>() + 4 * vocabulary as u64
+    weights.sum::<u64>() + cache.sum::<u64>() + given as u64
 }
 
 /// However long the step takes.
@@ -127,10 +128,10 @@ fn place(model: &Model, weight: WeightId) -> PlacedWeight {
     PlacedWeight { id: weight, decl, region: source.part, offset: source.offset as usize }
 }
 
-fn decode(blueprint: &Blueprint, quant: Quant) -> Decode {
+fn decode(blueprint: &Blueprint, quant: Quant, want: Want) -> Decode {
     let file = File::from_bytes(blueprint_file(blueprint, quant)).expect("opens");
     let model = minfer_models::open(&file).expect("a model");
-    let shape = shape();
+    let shape = shape(want);
     let states = model.states(shape.kv).expect("caches");
     let measured = Arc::new(Mutex::new(Vec::new()));
     let how = Run { checked: true, seed: 0 };
@@ -151,7 +152,12 @@ fn decode(blueprint: &Blueprint, quant: Quant) -> Decode {
     let program = plan(&graph, &planned, &placement, &Options::default()).expect("a program");
     let inputs = inputs(&shape, &states);
     let counts = inputs.counts();
-    let least = least(&program, &states, model.config().vocabulary, &counts);
+    let given = match want {
+        Want::Logits | Want::LogitsAndId => 4 * model.config().vocabulary,
+        Want::Argmax => 4,
+        Want::TopK(k) => 8 * k,
+    };
+    let least = least(&program, &states, given, &counts);
     let command_buffers = command_buffers(&program, &inputs);
     let runner = Runner::load(&mut devices, Arc::new(program), &[state]).expect("loads");
     let ticket = runner.submit(&mut devices, Arc::new(inputs));
@@ -204,7 +210,7 @@ fn a_decode_step_moves_little_but_weights_and_cache() {
     }
     let mut text = String::new();
     for (name, allowed) in LAUNCHES {
-        let decode = decode(&blueprint(name), Quant::Q4_K);
+        let decode = decode(&blueprint(name), Quant::Q4_K, Want::Logits);
         let launches = decode.of_layer();
         assert!(launches.len() <= allowed, "{name}: {launches:?}");
         assert_eq!(decode.command_buffers, 1, "{name}: command buffers");
@@ -227,4 +233,15 @@ fn a_decode_step_moves_little_but_weights_and_cache() {
         );
     }
     expect_test::expect_file!["snapshots/figures.txt"].assert_eq(&text);
+}
+
+#[test]
+fn a_step_that_gives_ids_moves_no_more() {
+    if !simulator_is_here() {
+        return;
+    }
+    let decode = decode(&blueprint("llama"), Quant::Q4_K, Want::TopK(1));
+    let share = decode.traffic() as f64 / decode.least as f64;
+    assert!(share <= 1.03, "{share} times what it has to move");
+    assert_eq!(decode.command_buffers, 1);
 }

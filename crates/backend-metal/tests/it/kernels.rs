@@ -4,10 +4,14 @@
 //! none. Fast runs take all of them; checked runs, which watch every access, take some, in another
 //! order of lanes.
 
+use std::ops::Range;
+
 use metal_sim::{CompileError, Compiler};
 use minfer_backend_metal::Staging;
-use minfer_conformance::{Case, Outcome, Tolerance, compare, in_bucket, ops, run, tight};
-use minfer_graph::TensorType;
+use minfer_conformance::{
+    Case, Outcome, Tolerance, compare, in_bucket, of_kind, ops, run, size, tight,
+};
+use minfer_graph::{StepKind, TensorType};
 use minfer_quant::DType;
 use minfer_reference::{Mode, Reference};
 
@@ -193,4 +197,21 @@ fn gate_up() {
     let cases: Vec<Case> = small.iter().cloned().chain(wider(4)).chain(wider(8)).collect();
     hold(&cases, FAST, Staging::Full, 30);
     hold(&cases, CHECKED, Staging::Full, 30);
+}
+
+/// Kernels by the kind of a step: those of few rows for many, and the other way round.
+#[test]
+fn kinds_of_steps() {
+    let suite = ops::all();
+    let ops = ["matmul", "gate_up", "qkv", "expert_", "attention.prefill", "attention.batch"];
+    let suite: Vec<&Case> =
+        suite.iter().filter(|case| ops.iter().any(|op| case.name.starts_with(op))).collect();
+    let of = |kind, rows: Range<usize>| -> Vec<Case> {
+        let these = suite.iter().filter(|case| rows.contains(&size(case)[0]));
+        these.map(|case| of_kind((*case).clone(), kind)).collect()
+    };
+    for cases in [of(StepKind::Decode, 9..34), of(StepKind::Prompt, 1..9)] {
+        hold(&some(cases.clone(), 3), FAST, Staging::Full, 30);
+        hold(&some(cases, 23), CHECKED, Staging::Full, 3);
+    }
 }

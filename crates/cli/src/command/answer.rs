@@ -48,8 +48,7 @@ pub struct Answer {
 pub fn request(settings: &Settings, engine: &Engine, prompt: Vec<u32>) -> Result<Request> {
     let seconds = settings.number(&table::TIMEOUT);
     // An accelerator is asked for all logits only where they are to be seen.
-    let fingerprint =
-        settings.on(&table::JSON) || engine.devices().all(|device| !device.overlaps);
+    let fingerprint = settings.on(&table::JSON) || engine.devices().all(|device| !device.overlaps);
     Ok(Request {
         prompt,
         sampling: sampling::params(settings, engine.tokenizer())?,

@@ -224,6 +224,7 @@ pub fn options(settings: &Settings) -> Result<EngineOptions> {
         chunk: settings.some_count(&table::UBATCH_SIZE),
         kv,
         exact: settings.on(&table::EXACT),
+        deterministic: settings.on(&table::DETERMINISTIC),
         fusions: fusions(settings.text(&table::FUSIONS).unwrap_or("all"))?,
         sequences: 1,
         prefix_cache: settings.on(&table::PREFIX_CACHE),

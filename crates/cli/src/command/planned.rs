@@ -3,7 +3,9 @@
 use anyhow::Result;
 use minfer_engine::{EngineOptions, gate, open_devices, place};
 use minfer_gguf::File;
-use minfer_graph::{Counts, PAGE_POSITIONS, PARTITION_POSITIONS, StepShape, Want, WeightId};
+use minfer_graph::{
+    Counts, PAGE_POSITIONS, PARTITION_POSITIONS, StepKind, StepShape, Want, WeightId,
+};
 use minfer_models::Model;
 use minfer_plan::{
     Caps, DeviceKind, Layout, Options, PlacedWeight, Planned, Program, Region, TargetId,
@@ -77,11 +79,21 @@ fn shape(model: &Model, options: &EngineOptions, tokens: usize) -> StepShape {
         tokens,
         outputs: 1,
         want: Want::Logits,
+        kind: kind_of(options, tokens),
         kv: options.kv_types(),
         sequences: 1,
         pages: context.div_ceil(PAGE_POSITIONS),
         work: work_capacity(tokens, 1, partials),
         partials,
+    }
+}
+
+/// The kind of a step of so many tokens, where kinds come apart.
+fn kind_of(options: &EngineOptions, tokens: usize) -> StepKind {
+    match (options.deterministic, tokens) {
+        (false, _) => StepKind::Mixed,
+        (true, 1) => StepKind::Decode,
+        (true, _) => StepKind::Prompt,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use minfer_engine::{Engine, FinishReason, KvTypes, SequenceStats, WaitProfile};
-use minfer_graph::{Counts, StepShape, Want};
+use minfer_graph::{Counts, StepKind, StepShape, Want};
 use serde::Serialize;
 
 use super::answer::Answer;
@@ -80,8 +80,17 @@ fn peak_of(engine: &Engine) -> Option<f64> {
 fn decode_bytes(engine: &Engine, kv: KvTypes) -> Option<u64> {
     let want = Want::Logits;
     let (tokens, outputs) = (1, 1);
-    let shape =
-        StepShape { tokens, outputs, want, kv, sequences: 1, pages: 1, work: 1, partials: 1 };
+    let shape = StepShape {
+        tokens,
+        outputs,
+        want,
+        kind: StepKind::Mixed,
+        kv,
+        sequences: 1,
+        pages: 1,
+        work: 1,
+        partials: 1,
+    };
     let graph = engine.model().graph(&shape).ok()?;
     let counts = Counts { tokens, outputs };
     let bytes = graph.nodes.iter().map(|node| {

@@ -102,11 +102,15 @@ fn logprobs(engine: &Engine, answer: &Answer) -> Vec<Value> {
         let mut entry = Map::new();
         entry.insert("id".into(), id.into());
         entry.insert("piece".into(), super::piece(engine.tokenizer(), id).into());
-        entry.insert("logprob".into(), logprob.map(|logprob| output::rounded(logprob.into())).into());
+        entry.insert(
+            "logprob".into(),
+            logprob.map(|logprob| output::rounded(logprob.into())).into(),
+        );
         entry
     };
     let rows = answer.chosen.iter().map(|chosen| {
-        let top: Vec<_> = chosen.top.iter().map(|(id, logprob)| entry(*id, Some(*logprob))).collect();
+        let top: Vec<_> =
+            chosen.top.iter().map(|(id, logprob)| entry(*id, Some(*logprob))).collect();
         let mut row = entry(chosen.id, chosen.logprob);
         row.insert("top".into(), json!(top));
         Value::Object(row)

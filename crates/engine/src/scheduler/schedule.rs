@@ -2,25 +2,50 @@
 
 use std::ops::Range;
 
-use minfer_graph::PAGE_POSITIONS;
+use minfer_graph::{PAGE_POSITIONS, StepKind};
 
 use super::{Schedule, ScheduledRows, Scheduler, Sequence, SequenceId};
+
+/// Rows of a step of chosen tokens: one for each sequence that can run.
+pub const DECODE_ROWS: usize = 32;
 
 impl Scheduler {
     /// The next step; empty when nothing can run, which is when there is no sequence with anything
     /// to compute.
     pub fn schedule(&mut self) -> Schedule {
-        let mut schedule = Schedule::default();
+        for &kind in self.kinds() {
+            let schedule = self.of_kind(kind);
+            if !schedule.rows.is_empty() {
+                self.last = kind;
+                return schedule;
+            }
+        }
+        Schedule::default()
+    }
+
+    /// Kinds of the next step, the preferred one first: they take turns.
+    fn kinds(&self) -> &'static [StepKind] {
+        match (self.config.apart, self.last) {
+            (false, _) => &[StepKind::Mixed],
+            (true, StepKind::Decode) => &[StepKind::Prompt, StepKind::Decode],
+            (true, StepKind::Mixed | StepKind::Prompt) => &[StepKind::Decode, StepKind::Prompt],
+        }
+    }
+
+    fn of_kind(&mut self, kind: StepKind) -> Schedule {
+        let mut schedule = Schedule { kind, ..Schedule::default() };
         let ids: Vec<SequenceId> = self.running.keys().copied().collect();
         for feeding in [true, false] {
             for &id in &ids {
-                let remaining = self.running.get(&id).map_or(0, Sequence::remaining);
+                let remaining = self.running.get(&id).map_or(0, |s| s.next(kind).len());
                 if remaining > 0 && (remaining == 1) == feeding {
                     self.add_rows(id, &mut schedule);
                 }
             }
         }
-        self.admit(&mut schedule);
+        if kind != StepKind::Decode {
+            self.admit(&mut schedule);
+        }
         schedule
     }
 
@@ -44,24 +69,31 @@ impl Scheduler {
             (id, start, (sequence.tokens.len() + usize::from(promised)).min(self.config.context))
         };
         let after: Vec<(SequenceId, usize, usize)> = self.running.iter().map(after).collect();
-        let mut schedule = Schedule::default();
-        for feeding in [true, false] {
-            for &(id, start, end) in &after {
-                let remaining = end.saturating_sub(start);
-                if remaining > 0 && (remaining == 1) == feeding {
-                    self.add_rows_ahead(id, start..end, &mut schedule)?;
+        for &kind in self.kinds() {
+            let mut schedule = Schedule { kind, ..Schedule::default() };
+            for feeding in [true, false] {
+                for &(id, start, end) in &after {
+                    let rows = self.running.get(&id)?.part(kind, start, end);
+                    if !rows.is_empty() && (rows.len() == 1) == feeding {
+                        self.add_rows_ahead(id, rows, end, &mut schedule)?;
+                    }
                 }
             }
+            if !schedule.rows.is_empty() {
+                self.last = kind;
+                return Some(schedule);
+            }
         }
-        (!schedule.rows.is_empty()).then_some(schedule)
+        None
     }
 
-    /// Rows of one running sequence in a step ahead; `None` where their pages are not to be had at
-    /// once.
+    /// Rows of one running sequence in a step ahead, which will then have tokens up to `newest`;
+    /// `None` where their pages are not to be had at once.
     fn add_rows_ahead(
         &mut self,
         id: SequenceId,
         rows: Range<usize>,
+        newest: usize,
         schedule: &mut Schedule,
     ) -> Option<()> {
         let count = rows.len().min(self.budget(schedule)).min(self.config.chunk);
@@ -76,7 +108,7 @@ impl Scheduler {
         if end == start {
             return None;
         }
-        let last = end == rows.end;
+        let last = end == newest;
         schedule.rows.push(ScheduledRows { sequence: id, start, count: end - start, last });
         Some(())
     }
@@ -86,7 +118,7 @@ impl Scheduler {
         let budget = self.budget(schedule);
         loop {
             let Some(sequence) = self.running.get_mut(&id) else { return };
-            let count = sequence.remaining().min(budget).min(self.config.chunk);
+            let count = sequence.next(schedule.kind).len().min(budget).min(self.config.chunk);
             if count == 0 {
                 return;
             }
@@ -106,7 +138,11 @@ impl Scheduler {
 
     fn budget(&self, schedule: &Schedule) -> usize {
         let used: usize = schedule.rows.iter().map(|rows| rows.count).sum();
-        self.config.batch - used
+        let most = match schedule.kind {
+            StepKind::Mixed | StepKind::Prompt => self.config.batch,
+            StepKind::Decode => self.config.batch.min(DECODE_ROWS),
+        };
+        most - used
     }
 
     /// Sends the youngest sequence that is not part of the step back to wait: one younger than
@@ -157,7 +193,8 @@ impl Scheduler {
     /// the second try.
     fn attach(&mut self, sequence: &mut Sequence) -> bool {
         for partial in [true, false] {
-            let hit = self.groups.hit(&sequence.tokens, partial);
+            let known = if self.config.apart { sequence.prompt } else { sequence.tokens.len() };
+            let hit = self.groups.hit(&sequence.tokens[..known], partial);
             self.groups.attach(&mut sequence.tables, &hit);
             let whole = hit.tokens.is_multiple_of(PAGE_POSITIONS);
             if self.fits(sequence, !whole) {

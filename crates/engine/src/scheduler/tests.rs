@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use minfer_graph::StepKind;
+
 use super::{Config, Refusal, Schedule, ScheduledRows, Scheduler, SequenceId};
 use crate::kv::{GroupConfig, Tables};
 
@@ -10,7 +12,8 @@ const PAGE: usize = 32;
 
 fn config(pages: usize) -> Config {
     let groups = vec![GroupConfig { window: None, pages }];
-    Config { batch: 16, chunk: 16, sequences: 4, context: 128, groups, prefix_cache: true }
+    let (prefix_cache, apart) = (true, false);
+    Config { batch: 16, chunk: 16, sequences: 4, context: 128, groups, prefix_cache, apart }
 }
 
 /// A generator of numbers (splitmix64).
@@ -149,6 +152,39 @@ fn decode_rows_go_first_and_prompts_fill_the_rest_by_arrival() {
 }
 
 #[test]
+fn prompts_and_chosen_tokens_take_turns_where_they_come_apart() {
+    let mut scheduler = Scheduler::new(Config { apart: true, ..config(16) });
+    let a = scheduler.submit(vec![1; 33]).unwrap();
+    let b = scheduler.submit(vec![2; 20]).unwrap();
+    let rows = |sequence, start, count, last| ScheduledRows { sequence, start, count, last };
+    let mut expect = |kind, expected: &[ScheduledRows]| {
+        let schedule = scheduler.schedule();
+        assert_eq!((schedule.kind, &schedule.rows[..]), (kind, expected));
+        scheduler.complete(&schedule);
+        for rows in schedule.rows.iter().filter(|rows| rows.last) {
+            assert!(scheduler.append(rows.sequence, 9));
+        }
+    };
+    let (prompt, decode) = (StepKind::Prompt, StepKind::Decode);
+    expect(prompt, &[rows(a, 0, 16, false)]);
+    expect(prompt, &[rows(a, 16, 16, false)]);
+    expect(prompt, &[rows(a, 32, 1, true), rows(b, 0, 15, false)]);
+    expect(decode, &[rows(a, 33, 1, true)]);
+    expect(prompt, &[rows(b, 15, 5, true)]);
+    expect(decode, &[rows(a, 34, 1, true), rows(b, 20, 1, true)]);
+    // Pages with chosen tokens are not found by later prompts.
+    for _ in 0..40 {
+        let schedule = scheduler.schedule();
+        scheduler.complete(&schedule);
+        schedule.rows.iter().for_each(|rows| assert!(scheduler.append(rows.sequence, 9)));
+    }
+    let again = scheduler.submit(scheduler.tokens(a).to_vec()).unwrap();
+    scheduler.finish(b);
+    scheduler.schedule();
+    assert_eq!(scheduler.cached(again), 32);
+}
+
+#[test]
 fn a_newcomer_waits_until_its_pages_are_free() {
     let mut scheduler = Scheduler::new(Config { prefix_cache: false, ..config(4) });
     let a = scheduler.submit(vec![1; 40]).unwrap();
@@ -211,6 +247,8 @@ struct Simulation {
     memory: Vec<HashMap<usize, u64>>,
     /// Tokens that each sequence is to reach.
     goals: BTreeMap<SequenceId, usize>,
+    /// Tokens of each prompt.
+    prompts: BTreeMap<SequenceId, usize>,
     finished: usize,
     /// A step that was chosen before the one before it was known.
     ahead: Option<Schedule>,
@@ -237,12 +275,13 @@ impl Simulation {
         }
         let sequences = random.between(1, 6);
         let prefix_cache = random.below(5) > 0;
-        let config = Config { batch, chunk, sequences, context, groups, prefix_cache };
+        let apart = random.below(2) > 0;
+        let config = Config { batch, chunk, sequences, context, groups, prefix_cache, apart };
         let scheduler = Scheduler::new(config.clone());
         let memory = vec![HashMap::new(); config.groups.len()];
-        let goals = BTreeMap::new();
+        let (goals, prompts) = (BTreeMap::new(), BTreeMap::new());
         let (finished, ahead, begun) = (0, None, 0);
-        Simulation { random, config, scheduler, memory, goals, finished, ahead, begun }
+        Simulation { random, config, scheduler, memory, goals, prompts, finished, ahead, begun }
     }
 
     fn submit(&mut self) {
@@ -256,6 +295,7 @@ impl Simulation {
         let goal = (len + self.random.between(1, 60)).min(context);
         if let Ok(id) = self.scheduler.submit(prompt) {
             self.goals.insert(id, goal);
+            self.prompts.insert(id, len);
         }
     }
 
@@ -275,10 +315,8 @@ impl Simulation {
         self.write_and_read(&schedule);
         if self.random.below(3) > 0 {
             let (scheduler, goals) = (&mut self.scheduler, &self.goals);
-            let reached: Vec<SequenceId> = scheduler
-                .running()
-                .filter(|id| scheduler.tokens(*id).len() >= goals[id])
-                .collect();
+            let reached: Vec<SequenceId> =
+                scheduler.running().filter(|id| scheduler.tokens(*id).len() >= goals[id]).collect();
             self.ahead = scheduler.ahead(&schedule.rows, |id| !reached.contains(&id));
         }
         // Now and then a step is stopped on its way, after all it may have written.
@@ -324,10 +362,27 @@ impl Simulation {
         ids.sort();
         ids.dedup();
         assert_eq!(ids.len(), schedule.rows.len(), "one run of rows a sequence");
+        if self.config.apart {
+            return self.check_kind(schedule);
+        }
         // The oldest always moves on.
         if let Some(oldest) = self.scheduler.running().next() {
             let fed = schedule.rows.iter().filter(|rows| rows.last).count() == self.config.batch;
             assert!(fed || ids.contains(&oldest), "{oldest:?} is left out of {schedule:?}");
+        }
+    }
+
+    /// Rows of prompts are one kind, tokens after them the other.
+    fn check_kind(&self, schedule: &Schedule) {
+        for rows in &schedule.rows {
+            let (start, end) = (rows.start, rows.start + rows.count);
+            let prompt = self.prompts[&rows.sequence];
+            let fits = match schedule.kind {
+                StepKind::Mixed => false,
+                StepKind::Prompt => end <= prompt,
+                StepKind::Decode => start >= prompt,
+            };
+            assert!(fits, "{rows:?} after a prompt of {prompt} in {:?}", schedule.kind);
         }
     }
 

@@ -184,7 +184,8 @@ impl Device for Watched {
     }
 }
 
-/// A CPU that says of itself what GPUs do: a submitted step runs while the host goes on.
+/// A CPU that says of itself what GPUs do: a submitted step runs while the host goes on, and bits
+/// depend on who else is served.
 pub struct Overlapping {
     inner: Cpu,
     target: OverlappingTarget,
@@ -204,7 +205,8 @@ struct OverlappingTarget {
 impl Overlapping {
     pub fn new(threads: usize) -> Overlapping {
         let inner = cpu(threads);
-        let caps = Caps { overlaps: true, ..inner.target().caps().clone() };
+        let caps = inner.target().caps().clone();
+        let caps = Caps { overlaps: true, batch_invariant: false, ..caps };
         let plans = CpuTarget::new(caps.name.clone(), Isa::best(), caps.threads);
         let target = OverlappingTarget { caps, inner: plans };
         Overlapping { inner, target, flying: 0, ahead: Arc::default(), read: Arc::default() }

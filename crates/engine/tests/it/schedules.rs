@@ -105,6 +105,8 @@ fn run_schedule(case: &Case, seed: u64, threads: usize, seen: &mut Seen) {
         chunk: Some(random.between(1, batch.min(40))),
         sequences: random.between(1, 8),
         kv_pages: Some(random.between(5, 16)),
+        // It is for devices to make use of the kinds of steps; here they are only kept apart.
+        deterministic: random.below(2) == 0,
         ..case.options.clone()
     };
     let mut engine = (case.load)(options);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use minfer_graph::op::rope::{Pairs, Rope};
 use minfer_graph::{
-    Builder, KvTypes, Rows, StateDecl, StateId, StepShape, Tables, TensorType, Want, WeightDecl,
-    WeightId,
+    Builder, KvTypes, Rows, StateDecl, StateId, StepKind, StepShape, Tables, TensorType, Want,
+    WeightDecl, WeightId,
 };
 use minfer_quant::{DType, KvType, Quant};
 
@@ -37,6 +37,7 @@ pub const SHAPE: StepShape = StepShape {
     tokens: 4,
     outputs: 2,
     want: Want::Logits,
+    kind: StepKind::Mixed,
     kv: KvTypes { key: KvType::F16, value: KvType::F16 },
     sequences: 2,
     pages: 3,

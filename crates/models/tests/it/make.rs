@@ -116,7 +116,17 @@ impl Draft {
 
 /// A step of at most four tokens of two sequences.
 pub fn shape(want: Want) -> StepShape {
-    StepShape { tokens: 4, outputs: 2, want, kv: KV, sequences: 2, pages: 16, work: 8, partials: 4 }
+    StepShape {
+        tokens: 4,
+        outputs: 2,
+        want,
+        kind: minfer_graph::StepKind::Mixed,
+        kv: KV,
+        sequences: 2,
+        pages: 16,
+        work: 8,
+        partials: 4,
+    }
 }
 
 pub fn graph(model: &Model) -> Graph {

@@ -1,7 +1,7 @@
 //! The tiny models of all architectures, planned in many ways.
 
 use minfer_gguf::{File, Writer};
-use minfer_graph::{Graph, StepShape, Want};
+use minfer_graph::{Graph, StepKind, StepShape, Want};
 use minfer_models::arch::ARCHITECTURES;
 use minfer_models::{Blueprint, Model};
 use minfer_plan::{FUSIONS, Fusion, Options};
@@ -32,6 +32,7 @@ pub fn shape(want: Want) -> StepShape {
         tokens: 8,
         outputs: 8,
         want,
+        kind: StepKind::Mixed,
         kv: KV,
         sequences: 2,
         pages: 16,

@@ -8,7 +8,8 @@ use minfer_graph::op::matmul_group::MatmulGroup;
 use minfer_graph::op::rms_norm::RmsNorm;
 use minfer_graph::op::rope::{Pairs, Rope};
 use minfer_graph::{
-    Builder, Input, KvTypes, StateDecl, StateId, StepShape, ValueId, Want, WeightDecl, WeightId,
+    Builder, Input, KvTypes, StateDecl, StateId, StepKind, StepShape, ValueId, Want, WeightDecl,
+    WeightId,
 };
 use minfer_quant::{KvType, Quant};
 
@@ -28,6 +29,7 @@ pub const SHAPE: StepShape = StepShape {
     tokens: 4,
     outputs: 2,
     want: Want::Logits,
+    kind: StepKind::Mixed,
     kv: KV,
     sequences: 2,
     pages: 3,

@@ -123,6 +123,7 @@ pub fn shape(tokens: usize, want: Want, kv: KvType) -> StepShape {
         tokens,
         outputs: tokens,
         want,
+        kind: minfer_graph::StepKind::Mixed,
         kv: KvTypes { key: kv, value: kv },
         sequences: 1,
         pages: CONTEXT / PAGE_POSITIONS,

@@ -119,7 +119,12 @@ fn engine(architecture: &str, device: Box<dyn Device>, profile: bool) -> Engine 
 fn run(engine: &mut Engine, prompt: u32, sampling: Params) -> Completion {
     let prompt = (0..prompt).map(|i| 3 + i * 11 % 280).collect();
     let request = Request { prompt, sampling, max_tokens: Some(16), ..Request::default() };
-    engine.generate(request, &mut |_| ()).unwrap()
+    let ids_alone = engine.generate(request.clone(), &mut |_| ()).unwrap();
+    // All logits are read, and hashed, and the text is the same.
+    let request = Request { fingerprint: true, ..request };
+    let whole = engine.generate(request, &mut |_| ()).unwrap();
+    assert_eq!((ids_alone.stats.logits_hash, &ids_alone.tokens), (None, &whole.tokens));
+    whole
 }
 
 #[test]
@@ -145,9 +150,11 @@ fn a_profile_has_the_times_of_gpu_and_host() {
     let done = run(&mut engine, 40, Params::greedy());
     let rows = engine.profile();
     assert!(rows.iter().all(|row| row.nanoseconds > 0 && row.encoding > 0), "{rows:?}");
-    let argmax = rows.iter().find(|row| row.op == "argmax").unwrap();
-    assert_eq!(argmax.calls, done.tokens.len() as u64);
+    let calls = |op| rows.iter().find(|row| row.op == op).map(|row| row.calls);
+    let tokens = done.tokens.len() as u64;
+    // Once with ids alone, and once with the logits beside them.
+    assert_eq!([calls("top_k"), calls("argmax")], [Some(tokens); 2]);
     let waits = engine.waits();
-    assert_eq!(waits.submits, done.tokens.len() as u64);
+    assert_eq!(waits.submits, 2 * tokens);
     assert!(waits.nanoseconds > 0);
 }

@@ -67,6 +67,21 @@ fn shared_and_copied_pages_give_the_bits_of_pages_of_ones_own() {
     }
 }
 
+/// Two rows of a sequence read a deep cache whole, a single one reads it in partitions, which are
+/// put together in another kernel.
+#[test]
+fn a_deep_cache_gives_the_same_bits_whole_and_in_partitions() {
+    for architecture in ["llama", "gemma3"] {
+        let yardstick = Yardstick::new(tiny(architecture, Quant::Q8_0), 3, KvType::F16);
+        let text = crate::harness::tokens(530);
+        let mut model = yardstick.room(device(Staging::Full), [1, 530]);
+        model.step(&[rows(0, 0, &text[..525])]).unwrap();
+        let alone = bits(&model.step(&[rows(0, 525, &text[525..526])]).unwrap());
+        let first = bits(&model.step(&[rows(0, 525, &text[525..528])]).unwrap());
+        assert_eq!(first[..VOCABULARY], alone[..], "{architecture}");
+    }
+}
+
 #[test]
 fn copies_of_pages_that_do_not_exist_are_refused() {
     let yardstick = Yardstick::new(tiny("gemma3", Quant::Q8_0), 5, KvType::F16);

@@ -3,6 +3,9 @@
 // Below every score, and above -inf, so that differences stay numbers.
 static constant float LOWEST = -1e30f;
 
+// Positions whose results are put together in order, shared out or not.
+constant uint PARTITION = 512;
+
 // Maximum and sum of two parts, and the factors of their accumulators.
 struct Merged {
     float m, l, a, b;

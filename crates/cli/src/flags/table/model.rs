@@ -82,6 +82,12 @@ flags! { MODEL_ROWS:
         "Type of cached keys").dashed(&["ctk"]).llama_env("LLAMA_ARG_CACHE_TYPE_K");
     CACHE_TYPE_V = Flag::new("cache-type-v", DEVICE, Kind::Choice(KV), "f16",
         "Type of cached values").dashed(&["ctv"]).llama_env("LLAMA_ARG_CACHE_TYPE_V");
+    DETERMINISTIC = Flag::new("deterministic", DEVICE, Kind::Switch("no-deterministic"), "false",
+        "Give a request the same bits whoever else is served; the CPU always does")
+        .more("On a GPU, prompts and chosen tokens then come in steps of their own, each with the \
+               same kernels however many rows there are. That costs a second reading of the \
+               weights where both are at hand, one for every eight sequences that decode, and \
+               the prefix cache of text that was generated.");
     EXACT = Flag::new("exact", DEVICE, Kind::Switch("no-exact"), "false",
         "Keep activations and the cache in f32: slow, for comparisons")
         .more("Weights are decoded to f32, activations are not quantized, keys and values are \

@@ -16,7 +16,8 @@ flags! { OUTPUT_ROWS:
         "Print the closing line: speeds and the fingerprint of the numbers").alias(&["perf"])
         .off("Leave out the closing line: speeds and the fingerprint of the numbers")
         .more("The fingerprint is a hash of every row of logits that a token was chosen from: \
-               where two runs have the same one, they computed the same numbers, bit for bit.");
+               where two runs have the same one, they computed the same numbers, bit for bit. On a \
+               GPU, which chooses tokens without giving its logits, only --json has it.");
     PROFILE = Flag::new("profile", (Theme::Output, MEASURED), Kind::Switch("no-profile"), "false",
         "Print calls, time, bytes and speed of every op");
     TRACE = Flag::new("trace", (Theme::Output, &[Verb::Run, Verb::Score]), Kind::Path("DIR"), "",
