@@ -103,7 +103,7 @@ fn few_rows(paged: &Paged) -> (String, &'static str, u32) {
     (attention_name(paged.key, paged.value, columns), why, (4 * floats).next_multiple_of(16) as u32)
 }
 
-/// The same of the matrix kernel: queries, a part of a page, scores, weights, two diagonal
+/// The same of the matrix kernel: queries, a part of a page, scores, two diagonal
 /// matrices, a factor a row.
 fn many_rows(paged: &Paged, how: How) -> (String, &'static str, u32) {
     let exact = [paged.key, paged.value].iter().any(|kv| match kv {
@@ -113,8 +113,8 @@ fn many_rows(paged: &Paged, how: How) -> (String, &'static str, u32) {
     let half = how.staging == Staging::Half && !exact;
     let parts = PARTS.into_iter().find(|parts| paged.head_dim <= 64 * parts);
     let parts = parts.unwrap_or(PARTS[PARTS.len() - 1]);
-    let staged = 16 * 64 * parts + 32 * 64 + 16 * 32;
-    let bytes = staged * if half { 2 } else { 4 } + 4 * (16 * 32 + 2 * 64 + 16 + 4);
+    let floats = 16 * 64 * parts + 16 * 32 + 2 * 64 + 16 + 4;
+    let bytes = 32 * 64 * if half { 2 } else { 4 } + 4 * floats;
     let why = "many rows: 16 of them share each page, on simdgroup matrices";
     (prefill_name(half, parts), why, bytes as u32)
 }

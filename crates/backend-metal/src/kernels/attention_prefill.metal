@@ -4,7 +4,8 @@
 // scores (16 x 32) by one 8 x 8 column of blocks a simdgroup; the online softmax with eight threads
 // a row; then each simdgroup adds its own columns of the 16 x head_dim result, which stays in
 // registers. K and V pass through threadgroup memory as T (half or float), 64 columns at a time, so
-// any head size up to 64 * PARTS fits. Rescaling is a product with a diagonal matrix.
+// any head size up to 64 * PARTS fits; queries and weights stay floats. Rescaling is a product with
+// a diagonal matrix.
 //
 // All 16 rows meet in these products, and zero times NaN or infinity is NaN. So what is no finite
 // number stays out of them: a value is staged as zero, and added at the end where a row sees it; a
@@ -15,10 +16,9 @@ template <typename T, uint PARTS>
 struct PrefillRoom {
     enum : uint {
         WIDTH = 64 * PARTS,
-        KV = 16 * WIDTH * sizeof(T),
+        KV = 16 * WIDTH * 4,
         SCORES = KV + 32 * 64 * sizeof(T),
-        WEIGHTS = SCORES + 16 * 32 * 4,
-        FADES = WEIGHTS + 16 * 32 * sizeof(T),
+        FADES = SCORES + 16 * 32 * 4,
         FACTORS = FADES + 2 * 64 * 4,
         STRANGE = FACTORS + 16 * 4
     };
@@ -86,9 +86,8 @@ struct RowState {
     float m, l;
 };
 
-// Four scores of the row become weights; gives the factor of what was summed before.
-template <typename T>
-inline float weigh(thread RowState& row, threadgroup const float* scores, threadgroup T* weights,
+// Four scores of the row become weights in their place; gives the factor of what was summed before.
+inline float weigh(thread RowState& row, threadgroup float* scores,
                    constant AttentionArguments& a, uint tile, uint oldest, uint end, uint part) {
     float s[4];
     float most = LOWEST;
@@ -115,7 +114,7 @@ inline float weigh(thread RowState& row, threadgroup const float* scores, thread
     const float fade = exp(row.m - m);
     const bool lost = is_nan(sum) || is_nan(fade);
     for (uint i = 0; i < 4; i++) {
-        weights[4 * part + i] = T(lost ? 0.0f : w[i]);
+        scores[4 * part + i] = lost ? 0.0f : w[i];
     }
     row.l = fma(row.l, fade, sum);
     row.m = m;
@@ -125,7 +124,7 @@ inline float weigh(thread RowState& row, threadgroup const float* scores, thread
 // Scores of one page: this simdgroup's 16 x 8.
 template <typename T, uint PARTS>
 inline void page_scores(device const uchar* page, constant AttentionArguments& a, uint kv_head,
-                        uint from, uint to, uint t, uint sg, threadgroup const T* q,
+                        uint from, uint to, uint t, uint sg, threadgroup const float* q,
                         threadgroup T* kv, threadgroup float* scores) {
     constexpr uint WIDTH = 64 * PARTS;
     simdgroup_float8x8 s[2];
@@ -135,7 +134,8 @@ inline void page_scores(device const uchar* page, constant AttentionArguments& a
         stage_page<T>(a.key_kind, page, a, kv_head, from, to, 64 * part, t, false, kv);
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (uint k = 0; k < 64; k += 8) {
-            simdgroup_matrix<T, 8, 8> left, right;
+            simdgroup_float8x8 left;
+            simdgroup_matrix<T, 8, 8> right;
             simdgroup_load(right, kv + 8 * sg * 64 + k, 64, ulong2(0, 0), true);
             for (uint i = 0; i < 2; i++) {
                 simdgroup_load(left, q + 8 * i * WIDTH + 64 * part + k, WIDTH);
@@ -153,7 +153,7 @@ inline void page_scores(device const uchar* page, constant AttentionArguments& a
 // Whether the thread came to a value that is not finite.
 template <typename T, uint PARTS>
 inline bool page_values(device const uchar* page, constant AttentionArguments& a, uint kv_head,
-                        uint from, uint to, uint t, uint sg, threadgroup const T* weights,
+                        uint from, uint to, uint t, uint sg, threadgroup const float* weights,
                         threadgroup const float* fades, threadgroup T* kv,
                         thread simdgroup_float8x8 (&sums)[PARTS][2][2]) {
     bool strange = false;
@@ -168,7 +168,8 @@ inline bool page_values(device const uchar* page, constant AttentionArguments& a
                 simdgroup_float8x8 before = sums[part][i][j];
                 simdgroup_multiply(sums[part][i][j], fade, before);
                 for (uint k = 0; k < 32; k += 8) {
-                    simdgroup_matrix<T, 8, 8> left, right;
+                    simdgroup_float8x8 left;
+                    simdgroup_matrix<T, 8, 8> right;
                     simdgroup_load(left, weights + 8 * i * 32 + k, 32);
                     simdgroup_load(right, kv + k * 64 + 16 * sg + 8 * j, 64);
                     simdgroup_multiply_accumulate(sums[part][i][j], left, right, sums[part][i][j]);
@@ -197,10 +198,9 @@ kernel void attention_prefill(device const float* q [[buffer(0)]],
                               uint sg [[simdgroup_index_in_threadgroup]]) {
     typedef PrefillRoom<T, PARTS> Room;
     constexpr uint WIDTH = 64 * PARTS;
-    threadgroup T* qs = (threadgroup T*)room;
+    threadgroup float* qs = (threadgroup float*)room;
     threadgroup T* kv = (threadgroup T*)(room + uint(Room::KV));
     threadgroup float* scores = (threadgroup float*)(room + uint(Room::SCORES));
-    threadgroup T* weights = (threadgroup T*)(room + uint(Room::WEIGHTS));
     threadgroup float* fades = (threadgroup float*)(room + uint(Room::FADES));
     threadgroup float* factors = (threadgroup float*)(room + uint(Room::FACTORS));
     threadgroup uint* stranges = (threadgroup uint*)(room + uint(Room::STRANGE));
@@ -212,7 +212,7 @@ kernel void attention_prefill(device const float* q [[buffer(0)]],
             const uint r = i / WIDTH, column = i % WIDTH;
             const bool inside = r < rows && column < a.head_dim;
             const ulong at = (ulong(first_row + r) * a.heads + tg.x) * a.head_dim + column;
-            qs[i] = T(inside ? q[at] : 0.0f);
+            qs[i] = inside ? q[at] : 0.0f;
         }
         // The first page's barriers show both to all.
         fades[t] = 0.0f;
@@ -244,14 +244,14 @@ kernel void attention_prefill(device const float* q [[buffer(0)]],
             const uint to = min(stop - tile * 32, 32u);
             page_scores<T, PARTS>(keys + page * a.key_page_bytes, a, kv_head, from, to, t, sg, qs,
                                   kv, scores);
-            const float fade = weigh<T>(state, scores + 32 * r, weights + 32 * r, a, tile,
+            const float fade = weigh(state, scores + 32 * r, a, tile,
                                         max(oldest, start), min(end, stop), t % 8);
             if (t % 8 == 0) {
                 fades[64 * (r / 8) + 9 * (r % 8)] = fade;
             }
             // The values' first barrier also shows weights and fades to all.
             strange = page_values<T, PARTS>(values + page * a.value_page_bytes, a, kv_head, from,
-                                            to, t, sg, weights, fades, kv, sums) ||
+                                            to, t, sg, scores, fades, kv, sums) ||
                       strange;
         }
         const uint some = simd_max(strange ? 1u : 0u);
