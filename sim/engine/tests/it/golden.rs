@@ -1,8 +1,7 @@
 //! SmolLM2 and Gemma 3 on the simulated GPU, held to double precision and to llama.cpp's text.
 
 use minfer_engine::{
-    DeviceChoice, Engine, EngineOptions, Event, FinishReason, KvType, KvTypes, Params, Request,
-    SequenceId, Staging,
+    DeviceChoice, Engine, EngineOptions, Event, FinishReason, Params, Request, SequenceId, Staging,
 };
 
 use crate::data::{BOTH, GEMMA3, Golden, Prompt, SMOLLM2, divergence, log_sum_exp, worst};
@@ -32,10 +31,9 @@ fn exact(options: &mut EngineOptions) {
     options.exact = true;
 }
 
-/// Operands of many rows rounded, and nothing else.
+/// Operands of many rows rounded, and the cache that there is by default.
 fn half(options: &mut EngineOptions) {
     options.metal.staging = Staging::Half;
-    options.kv = KvTypes { key: KvType::F32, value: KvType::F32 };
 }
 
 /// The logits after every position of the long text's beginning, the reference's positions among
