@@ -130,7 +130,8 @@ impl Loaded {
             None => place(config.layers, &kinds, options.gpu_layers),
         };
         let states = model.states(options.kv_types())?;
-        let apart = options.deterministic && devices.iter().any(depends_on_others);
+        let apart = options.deterministic
+            && devices.iter().any(|device| depends_on_others(device.as_ref()));
         let scheduling = Config { apart, ..scheduling(&states, config.context, options) };
         let scheduler = Scheduler::new(scheduling);
         let context = scheduler.context();
@@ -177,7 +178,7 @@ impl Loaded {
 }
 
 /// Whether the bits of a row depend on what else a step of mixed rows brings.
-fn depends_on_others(device: &Box<dyn Device>) -> bool {
+fn depends_on_others(device: &dyn Device) -> bool {
     !device.target().caps().batch_invariant
 }
 
