@@ -49,10 +49,10 @@ const PLAIN: Shape = Shape {
 
 /// What rows see is no number, or infinite, from some position on; rows before it, and rows whose
 /// window has left it behind, see nothing of it.
-const STRANGE: [&[(Operand, usize, f32)]; 3] = [
-    &[(Operand::Value, 10, f32::NAN), (Operand::Value, 21, f32::INFINITY)],
-    &[(Operand::Query, 3, f32::NAN), (Operand::Query, 20, f32::INFINITY)],
-    &[(Operand::Key, 12, f32::NAN), (Operand::Key, 37, f32::NEG_INFINITY)],
+const STRANGE: [(&str, &[(Operand, usize, f32)]); 3] = [
+    ("strange values", &[(Operand::Value, 10, f32::NAN), (Operand::Value, 21, f32::INFINITY)]),
+    ("strange queries", &[(Operand::Query, 3, f32::NAN), (Operand::Query, 20, f32::INFINITY)]),
+    ("strange keys", &[(Operand::Key, 12, f32::NAN), (Operand::Key, 37, f32::NEG_INFINITY)]),
 ];
 
 /// Positions before a step, on and beside the edges of pages (32), of the pages that a kernel's
@@ -123,10 +123,11 @@ pub(super) fn cases() -> Vec<Case> {
     cases.push(case("sinks", Shape { sinks: true, ..PLAIN }, &[(600, 1), (0, 9)]));
     let both = Shape { sinks: true, window: Some(40), soft_cap: Some(5.0), ..PLAIN };
     cases.push(case("all", both, &[(600, 1), (30, 20)]));
-    for (strange, kv) in STRANGE.iter().flat_map(|one| [(*one, KvType::F32), (*one, KvType::F16)]) {
+    let kvs = [KvType::F32, KvType::F16];
+    for ((name, strange), kv) in STRANGE.into_iter().flat_map(|one| kvs.map(|kv| (one, kv))) {
         let shape = Shape { strange, kv: KvTypes { key: kv, value: kv }, ..PLAIN };
-        cases.push(case("strange", shape.clone(), &[(20, 40)]));
-        cases.push(case("strange", Shape { window: Some(5), ..shape }, &[(27, 40), (40, 1)]));
+        cases.push(case(name, shape.clone(), &[(20, 40)]));
+        cases.push(case(name, Shape { window: Some(5), ..shape }, &[(27, 40), (40, 1)]));
     }
     cases
 }

@@ -155,7 +155,7 @@ fn run_schedules(kv: KvType) {
         }
     }
     assert!(seen.finished > 10_000 && seen.cancelled > 250, "{seen:?}");
-    assert!(seen.hits > 500 && seen.preempted > 100, "{seen:?}");
+    assert!(seen.hits > 500 && seen.preempted > 50, "{seen:?}");
 }
 
 #[test]
