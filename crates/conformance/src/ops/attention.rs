@@ -24,7 +24,7 @@ struct Shape {
     sinks: bool,
     partials: usize,
     /// Numbers that are put in the place of others in the step's rows.
-    strange: &'static [(Operand, usize, f32)],
+    strange: Strange<'static>,
 }
 
 /// What a strange number is put into: the first column of a row of it.
@@ -49,7 +49,7 @@ const PLAIN: Shape = Shape {
 
 /// What rows see is no number, or infinite, from some position on; rows before it, and rows whose
 /// window has left it behind, see nothing of it.
-const STRANGE: [(&str, &[(Operand, usize, f32)]); 3] = [
+const STRANGE: [(&str, Strange<'static>); 3] = [
     ("strange values", &[(Operand::Value, 10, f32::NAN), (Operand::Value, 21, f32::INFINITY)]),
     ("strange queries", &[(Operand::Query, 3, f32::NAN), (Operand::Query, 20, f32::INFINITY)]),
     ("strange keys", &[(Operand::Key, 12, f32::NAN), (Operand::Key, 37, f32::NEG_INFINITY)]),
