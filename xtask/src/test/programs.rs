@@ -35,7 +35,7 @@ pub fn of(packages: &[&str]) -> Result<Vec<Program>> {
         let folder = package.manifest_path.parent().context("a manifest lies in a folder")?;
         let source = artifact.target.src_path.strip_prefix(folder)?;
         let mut command = command(program);
-        command.current_dir(folder);
+        command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
         programs.push(Program { name: format!("{} {source}", package.name), command });
     }
     anyhow::ensure!(!programs.is_empty(), "{} have no tests", packages.join(", "));

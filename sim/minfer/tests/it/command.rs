@@ -183,16 +183,13 @@ fn a_table_of_choices_changes_launches_and_no_text() {
 #[test]
 fn the_device_tests_itself() {
     let (shell, _) = shell();
-    let parts = ["--parts", "cases,models,speed,variants", "--every", "400"];
+    let parts = ["--parts", "cases,models,speed", "--every", "400"];
     let out = shell.good(&[&["self-test"], &GPU[..], &parts].concat());
     assert!(out.contains("passed; everything is in minfer-self-test.json"), "{out}");
     let text = std::fs::read_to_string(shell.path("minfer-self-test.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert!(report["cases"]["rounded"].as_u64().unwrap() > 0, "{report}");
-    assert_eq!(
-        report["tune"].as_object().unwrap().len(),
-        report["variants"].as_array().unwrap().len()
-    );
+    assert!(!report["speed"].as_array().unwrap().is_empty(), "{report}");
     // What is found is what --tune reads.
     shell.good(
         &[
