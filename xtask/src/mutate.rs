@@ -29,7 +29,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     if files != "all" {
         return Ok(());
     }
-    let mut command = sim::command("test", &["--package", "backend-metal", "--test", "it"])?;
+    let mut command = sim::command("test", &["--workspace", "--test", "it"])?;
     command.args(filter);
     process::run(command.env(VARIABLE, files).env("METAL_SIM_REQUIRED", "1"))
 }

@@ -44,7 +44,7 @@ const SUITES: [Suite; 7] = [
     Suite {
         module: "attention",
         keep: "f32_f32_64",
-        cases: &["attention.decode[[(511", "attention.decode[[(31"],
+        cases: &["attention.decode[[(511", "attention.decode[[(31", "attention.unsplit"],
         rows: 1,
     },
     Suite {
