@@ -194,11 +194,13 @@ fn self_test() -> Result<()> {
 
 /// All tests but Metal's.
 fn cpu_tests(tally: &mut Tally) -> Result<()> {
-    let mut arguments = vec!["--workspace"];
+    let mut command = cargo();
+    command.args(["test", "--workspace"]);
     for package in METAL_PACKAGES {
-        arguments.extend(["--exclude", package]);
+        command.args(["--exclude", package]);
     }
-    run_tests(tally, workspace_tests(&arguments))
+    command.args(["--locked", "--no-fail-fast", "--color=never"]);
+    run_tests(tally, command)
 }
 
 /// Metal's tests, which must run here. Their programs are started one by one: cargo, asked for some
@@ -210,12 +212,6 @@ fn metal_tests(tally: &mut Tally) -> Result<()> {
         tally.programs.push((0.0, program.name));
         run_tests(tally, program.command)
     })
-}
-
-fn workspace_tests(packages: &[&str]) -> Command {
-    let mut command = cargo();
-    command.arg("test").args(packages).args(["--locked", "--no-fail-fast", "--color=never"]);
-    command
 }
 
 /// Runs a command of cargo that tests, and counts its tests.

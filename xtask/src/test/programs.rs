@@ -1,7 +1,7 @@
 //! The test programs of some packages, as a build of the whole workspace makes them.
 
 use crate::process::{self, command};
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use cargo_metadata::{Message, MetadataCommand};
 use std::process::{Command, Stdio};
 
@@ -23,7 +23,7 @@ pub fn of(packages: &[&str]) -> Result<Vec<Program>> {
     build.args(["test", "--workspace", "--locked", "--no-run", "--quiet"]);
     build.args(["--message-format", "json-render-diagnostics"]);
     let done = build.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
-    anyhow::ensure!(done.status.success(), "building the tests ended with {}", done.status);
+    ensure!(done.status.success(), "building the tests ended with {}", done.status);
     let mut programs = Vec::new();
     for message in Message::parse_stream(&*done.stdout) {
         let Message::CompilerArtifact(artifact) = message? else { continue };
@@ -38,6 +38,6 @@ pub fn of(packages: &[&str]) -> Result<Vec<Program>> {
         command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
         programs.push(Program { name: format!("{} {source}", package.name), command });
     }
-    anyhow::ensure!(!programs.is_empty(), "{} have no tests", packages.join(", "));
+    ensure!(!programs.is_empty(), "{} have no tests", packages.join(", "));
     Ok(programs)
 }
