@@ -28,16 +28,14 @@ macro_rules! entries {
             assert!(rows.iter().all(|row| row.len() == blocks * $bytes), "rows of {blocks} blocks");
             assert!(xs.iter().all(|x| x.is_whole(blocks)) && acc.len() == xs.len(), "whole rows");
             match simd.isa() {
-                Isa::Scalar => false,
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 => {
+                Isa::Avx2 | Isa::AvxVnni | Isa::Avx512 => {
                     // SAFETY: a `Simd` of this kind is made only where the processor has AVX2, FMA
                     // and F16C.
                     unsafe { super::avx2::$module::$name(rows, xs, acc) };
                     true
                 }
-                #[cfg(not(target_arch = "x86_64"))]
-                Isa::Avx2 => false,
+                _ => false,
             }
         }
     )*};

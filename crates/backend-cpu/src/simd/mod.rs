@@ -9,6 +9,8 @@
 mod attention;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod decode;
 mod dot;
 pub(crate) mod integer;
@@ -37,17 +39,23 @@ pub enum Isa {
     Scalar,
     /// AVX2 with FMA and F16C (x86-64).
     Avx2,
+    /// The same with AVX-VNNI: integer dot products in one instruction.
+    AvxVnni,
+    /// AVX-512 F, BW, DQ and VL with VNNI: vectors twice as long.
+    Avx512,
 }
 
 impl Isa {
     /// Every instruction set, slowest first.
-    pub const ALL: &[Isa] = &[Isa::Scalar, Isa::Avx2];
+    pub const ALL: &[Isa] = &[Isa::Scalar, Isa::Avx2, Isa::AvxVnni, Isa::Avx512];
 
     /// Name in flags and dumps.
     pub fn name(self) -> &'static str {
         match self {
             Isa::Scalar => "scalar",
             Isa::Avx2 => "avx2",
+            Isa::AvxVnni => "avx-vnni",
+            Isa::Avx512 => "avx512",
         }
     }
 
@@ -56,13 +64,15 @@ impl Isa {
         match self {
             Isa::Scalar => true,
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => {
-                std::arch::is_x86_feature_detected!("avx2")
-                    && std::arch::is_x86_feature_detected!("fma")
-                    && std::arch::is_x86_feature_detected!("f16c")
+            Isa::Avx2 => avx2::is_here(),
+            #[cfg(target_arch = "x86_64")]
+            Isa::AvxVnni => {
+                avx2::is_here() && std::arch::is_x86_feature_detected!("avxvnni")
             }
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => avx512::is_here() && avx2::is_here(),
             #[cfg(not(target_arch = "x86_64"))]
-            Isa::Avx2 => false,
+            Isa::Avx2 | Isa::AvxVnni | Isa::Avx512 => false,
         }
     }
 
@@ -114,12 +124,10 @@ macro_rules! dispatch {
                 // SAFETY: a `Simd` of this kind is made only where the processor has these
                 // features.
                 #[cfg(target_arch = "x86_64")]
-                $crate::simd::Isa::Avx2 => unsafe { avx2($($arg),*) },
-                #[cfg(not(target_arch = "x86_64"))]
-                $crate::simd::Isa::Avx2 => $body::<$crate::simd::scalar::ScalarLanes>($($arg),*),
-                $crate::simd::Isa::Scalar => {
-                    $body::<$crate::simd::scalar::ScalarLanes>($($arg),*)
-                }
+                $crate::simd::Isa::Avx2
+                | $crate::simd::Isa::AvxVnni
+                | $crate::simd::Isa::Avx512 => unsafe { avx2($($arg),*) },
+                _ => $body::<$crate::simd::scalar::ScalarLanes>($($arg),*),
             }
         }
     )*};

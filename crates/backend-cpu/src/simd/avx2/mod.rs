@@ -13,6 +13,13 @@ use std::arch::x86_64::__cpuid;
 
 pub(super) use lanes::Avx2Lanes;
 
+/// Whether this processor has all of AVX2, FMA and F16C.
+pub(super) fn is_here() -> bool {
+    std::arch::is_x86_feature_detected!("avx2")
+        && std::arch::is_x86_feature_detected!("fma")
+        && std::arch::is_x86_feature_detected!("f16c")
+}
+
 /// The brand string that CPUID gives, without its padding.
 pub(super) fn processor() -> String {
     let highest = __cpuid(0x8000_0000).eax;
