@@ -1,20 +1,19 @@
 //! Products of activation rows and weight rows: the loops that every matmul shares.
 //!
 //! A task owns some columns of the output, that is some weight rows, for all activation rows.
-//! Quantized: eight weight rows at a time are unpacked once for up to 32 activation rows. Float:
+//! Quantized: the weight rows of a tile are unpacked once for up to 128 activation rows. Float:
 //! four weight rows at a time are decoded once for as many activation rows as a cache holds.
 
 use minfer_graph::TensorType;
 use minfer_quant::{DType, Planes};
 
 use crate::kernels::quant::{self, Q8_0Row, Q8KRow, Q16_0Row};
-use crate::simd::{self, Rows8, Simd, Sums};
+use crate::simd::{self, ROWS, Rows, Simd, Sums};
 use crate::sys::Rectangle;
 use crate::weights::Matrix;
 
-/// Activation rows that share one unpacking of a block: their values stay in the first or second
-/// cache.
-const TOKENS: usize = 32;
+/// Activation rows that share one unpacking of a block: their values stay in the second cache.
+const TOKENS: usize = 128;
 
 /// Weight rows decoded at a time for float products.
 const DECODED: usize = 4;
@@ -94,7 +93,7 @@ pub(crate) fn room(cols: usize) -> usize {
 
 /// Output columns of a task: enough tasks to share out, each long enough to be worth it.
 pub(crate) fn columns(rows: usize, workers: usize) -> usize {
-    (rows / (4 * workers)).next_multiple_of(8).clamp(16, 128)
+    (rows / (4 * workers)).next_multiple_of(ROWS).clamp(ROWS, 128)
 }
 
 impl Product<'_> {
@@ -104,17 +103,17 @@ impl Product<'_> {
             Activations::F32 { data, cols } => self.floats(data, cols, out, room),
             Activations::Q8_0 { data, planes } => self.integers(
                 |row| Q8_0Row::new(&planes, record(data, &planes, row)),
-                |rows, xs, acc| quant::dot8_q8_0(self.simd, self.matrix.quant, rows, xs, acc),
+                |rows, xs, acc| quant::dots_q8_0(self.simd, self.matrix.quant, rows, xs, acc),
                 out,
             ),
             Activations::Q8K { data, planes } => self.integers(
                 |row| Q8KRow::new(&planes, record(data, &planes, row)),
-                |rows, xs, acc| quant::dot8_q8_k(self.simd, self.matrix.quant, rows, xs, acc),
+                |rows, xs, acc| quant::dots_q8_k(self.simd, self.matrix.quant, rows, xs, acc),
                 out,
             ),
             Activations::Q16_0 { data, planes } => self.integers(
                 |row| Q16_0Row::new(&planes, record(data, &planes, row)),
-                |rows, xs, acc| quant::q8_0::dot8_q16_0(self.simd, rows, xs, acc),
+                |rows, xs, acc| quant::q8_0::dots_q16_0(self.simd, rows, xs, acc),
                 out,
             ),
         }
@@ -123,7 +122,7 @@ impl Product<'_> {
     fn integers<X: Copy + Default>(
         &self,
         row: impl Fn(usize) -> X,
-        dot8: impl Fn(&Rows8<'_>, &[X], &mut [Sums]),
+        dots: impl Fn(&Rows<'_>, &[X], &mut [Sums]),
         out: &mut Rectangle<'_, f32>,
     ) {
         let columns = out.columns.clone();
@@ -134,11 +133,11 @@ impl Product<'_> {
             for (t, x) in xs[..tokens].iter_mut().enumerate() {
                 *x = row(self.pairs.get(first + t)[0]);
             }
-            for n in columns.clone().step_by(8) {
-                let rows: Rows8<'_> = std::array::from_fn(|r| self.matrix.row(n + r));
+            for n in columns.clone().step_by(ROWS) {
+                let rows: Rows<'_> = std::array::from_fn(|r| self.matrix.row(n + r));
                 acc[..tokens].fill(Sums::default());
-                dot8(&rows, &xs[..tokens], &mut acc[..tokens]);
-                let live = 8.min(columns.end - n);
+                dots(&rows, &xs[..tokens], &mut acc[..tokens]);
+                let live = ROWS.min(columns.end - n);
                 for (t, sums) in acc[..tokens].iter().enumerate() {
                     let to = &mut out.row(self.pairs.get(first + t)[1])[n - columns.start..];
                     self.put(n, &sums[..live], to);

@@ -32,7 +32,7 @@ pub(super) fn why(x: TensorType) -> &'static str {
     if x.dtype == DType::F32 {
         "float activations: four weight rows decoded at a time"
     } else {
-        "integer activations: eight weight rows side by side"
+        "integer activations: weight rows side by side, unpacked once for many tokens"
     }
 }
 

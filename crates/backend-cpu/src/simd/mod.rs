@@ -6,17 +6,25 @@
 //! All forms give the bits that docs/numerics.md states. A new instruction set is one more
 //! implementation of [`Lanes`] and a file of dot products beside `avx2/`.
 
+#[cfg(target_arch = "x86_64")]
+mod amx;
 mod attention;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod block256;
+#[cfg(target_arch = "x86_64")]
+mod block32;
 mod decode;
 mod dot;
 pub(crate) mod integer;
 mod lanes;
 mod map;
 mod math;
+#[cfg(target_arch = "x86_64")]
+mod quads;
 mod row;
 mod scalar;
 mod widen;
@@ -24,7 +32,7 @@ mod widen;
 pub(crate) use attention::{Scores, TILE, accumulate, scores, tile_weights};
 pub(crate) use decode::decode_blocks;
 pub(crate) use dot::dot4;
-pub(crate) use integer::{Rows8, Sums};
+pub(crate) use integer::{ROWS, Rows, Sums};
 pub(crate) use map::{add, axpy, blend, glu, mul, scale, unary};
 pub(crate) use math::exp;
 pub(crate) use row::{
@@ -43,11 +51,13 @@ pub enum Isa {
     AvxVnni,
     /// AVX-512 F, BW, DQ and VL with VNNI: vectors twice as long.
     Avx512,
+    /// The same with AMX's int8 tiles: products of 16 tokens at once.
+    Amx,
 }
 
 impl Isa {
     /// Every instruction set, slowest first.
-    pub const ALL: &[Isa] = &[Isa::Scalar, Isa::Avx2, Isa::AvxVnni, Isa::Avx512];
+    pub const ALL: &[Isa] = &[Isa::Scalar, Isa::Avx2, Isa::AvxVnni, Isa::Avx512, Isa::Amx];
 
     /// Name in flags and dumps.
     pub fn name(self) -> &'static str {
@@ -56,6 +66,7 @@ impl Isa {
             Isa::Avx2 => "avx2",
             Isa::AvxVnni => "avx-vnni",
             Isa::Avx512 => "avx512",
+            Isa::Amx => "amx",
         }
     }
 
@@ -71,8 +82,10 @@ impl Isa {
             }
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => avx512::is_here() && avx2::is_here(),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Amx => Isa::Avx512.is_here() && amx::is_here(),
             #[cfg(not(target_arch = "x86_64"))]
-            Isa::Avx2 | Isa::AvxVnni | Isa::Avx512 => false,
+            Isa::Avx2 | Isa::AvxVnni | Isa::Avx512 | Isa::Amx => false,
         }
     }
 
@@ -96,6 +109,16 @@ impl Simd {
     pub(crate) fn isa(self) -> Isa {
         self.0
     }
+}
+
+/// Asks for the line at `address`, which may be any, before it is needed.
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "an intrinsic that takes a pointer")]
+#[inline(always)]
+fn prefetch(address: *const u8) {
+    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    // SAFETY: a prefetch reads nothing, and every processor of this architecture has it.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
 }
 
 /// The processor's name as it tells it, or "CPU".
@@ -126,7 +149,8 @@ macro_rules! dispatch {
                 #[cfg(target_arch = "x86_64")]
                 $crate::simd::Isa::Avx2
                 | $crate::simd::Isa::AvxVnni
-                | $crate::simd::Isa::Avx512 => unsafe { avx2($($arg),*) },
+                | $crate::simd::Isa::Avx512
+                | $crate::simd::Isa::Amx => unsafe { avx2($($arg),*) },
                 _ => $body::<$crate::simd::scalar::ScalarLanes>($($arg),*),
             }
         }

@@ -1,7 +1,7 @@
 //! `iq4_nl` against q8_0 rows: `w = LEVELS[q]`; blocks of 32 in 18 bytes.
 
 use super::rows::{Q8_0Row, f16, nibbles, one_by_one};
-use crate::simd::{Rows8, Simd, Sums, integer};
+use crate::simd::{Rows, Simd, Sums, integer};
 
 /// The format's grid, shared with `iq4_xs`.
 pub(crate) const LEVELS: [i8; 16] =
@@ -13,8 +13,8 @@ pub(crate) fn dot(row: &[u8], x: &Q8_0Row<'_>) -> f32 {
     x.chain(row, values, |b| (f16(b, 0), None))
 }
 
-/// Eight rows; `acc` is zero at first.
-pub(crate) fn dot8(simd: Simd, rows: &Rows8<'_>, xs: &[Q8_0Row<'_>], acc: &mut [Sums]) {
+/// Rows of a tile; `acc` is zero at first.
+pub(crate) fn dots(simd: Simd, rows: &Rows<'_>, xs: &[Q8_0Row<'_>], acc: &mut [Sums]) {
     if !integer::iq4_nl(simd, rows, xs, acc) {
         one_by_one(rows, xs, acc, dot);
     }

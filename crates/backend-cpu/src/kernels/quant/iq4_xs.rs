@@ -3,7 +3,7 @@
 
 use super::iq4_nl::LEVELS;
 use super::rows::{Q8KRow, SuperBlock, f16, nibbles, one_by_one};
-use crate::simd::{Rows8, Simd, Sums, integer};
+use crate::simd::{Rows, Simd, Sums, integer};
 
 /// Scales of the eight groups, from -32 to 31.
 pub(crate) fn scales(block: &[u8; 136]) -> [i16; 8] {
@@ -31,8 +31,8 @@ pub(crate) fn dot(row: &[u8], x: &Q8KRow<'_>) -> f32 {
     x.chain(row, read)
 }
 
-/// Eight rows; `acc` is zero at first.
-pub(crate) fn dot8(simd: Simd, rows: &Rows8<'_>, xs: &[Q8KRow<'_>], acc: &mut [Sums]) {
+/// Rows of a tile; `acc` is zero at first.
+pub(crate) fn dots(simd: Simd, rows: &Rows<'_>, xs: &[Q8KRow<'_>], acc: &mut [Sums]) {
     if !integer::iq4_xs(simd, rows, xs, acc) {
         one_by_one(rows, xs, acc, dot);
     }

@@ -1,7 +1,7 @@
 //! Rows of weights against rows of activations: one file per weight format.
 //!
 //! A file has `dot`, the format's dot product in plain code, as docs/numerics.md writes it, and
-//! `dot8`, eight rows against many activation rows, which takes the instruction set's own form
+//! `dots`, the rows of a tile against many activation rows, which takes the instruction set's own form
 //! where there is one. The forms share nothing but the layout's small print (tables, packed
 //! scales), so that one checks the other.
 
@@ -26,26 +26,26 @@ mod rows;
 
 use minfer_quant::Quant;
 
-use crate::simd::{Rows8, Simd, Sums, decode_blocks};
+use crate::simd::{Rows, Simd, Sums, decode_blocks};
 pub(crate) use rows::{Q8_0Row, Q8KRow, Q16_0Row};
 
-/// Adds the dot products of eight rows with each of `xs` to `acc`. Formats with other operands add
+/// Adds the dot products of a tile's rows with each of `xs` to `acc`. Formats with other operands add
 /// nothing: lowering has refused them.
-pub(crate) fn dot8_q8_0(
+pub(crate) fn dots_q8_0(
     simd: Simd,
     quant: Quant,
-    rows: &Rows8<'_>,
+    rows: &Rows<'_>,
     xs: &[Q8_0Row<'_>],
     acc: &mut [Sums],
 ) {
     match quant {
-        Quant::Q4_0 => q4_0::dot8(simd, rows, xs, acc),
-        Quant::Q4_1 => q4_1::dot8(simd, rows, xs, acc),
-        Quant::Q5_0 => q5_0::dot8(simd, rows, xs, acc),
-        Quant::Q5_1 => q5_1::dot8(simd, rows, xs, acc),
-        Quant::Q8_0 => q8_0::dot8(simd, rows, xs, acc),
-        Quant::IQ4_NL => iq4_nl::dot8(simd, rows, xs, acc),
-        Quant::MXFP4 => mxfp4::dot8(simd, rows, xs, acc),
+        Quant::Q4_0 => q4_0::dots(simd, rows, xs, acc),
+        Quant::Q4_1 => q4_1::dots(simd, rows, xs, acc),
+        Quant::Q5_0 => q5_0::dots(simd, rows, xs, acc),
+        Quant::Q5_1 => q5_1::dots(simd, rows, xs, acc),
+        Quant::Q8_0 => q8_0::dots(simd, rows, xs, acc),
+        Quant::IQ4_NL => iq4_nl::dots(simd, rows, xs, acc),
+        Quant::MXFP4 => mxfp4::dots(simd, rows, xs, acc),
         Quant::F32
         | Quant::F16
         | Quant::BF16
@@ -60,21 +60,21 @@ pub(crate) fn dot8_q8_0(
 }
 
 /// The same for super-blocks.
-pub(crate) fn dot8_q8_k(
+pub(crate) fn dots_q8_k(
     simd: Simd,
     quant: Quant,
-    rows: &Rows8<'_>,
+    rows: &Rows<'_>,
     xs: &[Q8KRow<'_>],
     acc: &mut [Sums],
 ) {
     match quant {
-        Quant::Q2_K => q2_k::dot8(simd, rows, xs, acc),
-        Quant::Q3_K => q3_k::dot8(simd, rows, xs, acc),
-        Quant::Q4_K => q4_k::dot8(simd, rows, xs, acc),
-        Quant::Q5_K => q5_k::dot8(simd, rows, xs, acc),
-        Quant::Q6_K => q6_k::dot8(simd, rows, xs, acc),
-        Quant::Q8_K => q8_k::dot8(simd, rows, xs, acc),
-        Quant::IQ4_XS => iq4_xs::dot8(simd, rows, xs, acc),
+        Quant::Q2_K => q2_k::dots(simd, rows, xs, acc),
+        Quant::Q3_K => q3_k::dots(simd, rows, xs, acc),
+        Quant::Q4_K => q4_k::dots(simd, rows, xs, acc),
+        Quant::Q5_K => q5_k::dots(simd, rows, xs, acc),
+        Quant::Q6_K => q6_k::dots(simd, rows, xs, acc),
+        Quant::Q8_K => q8_k::dots(simd, rows, xs, acc),
+        Quant::IQ4_XS => iq4_xs::dots(simd, rows, xs, acc),
         Quant::F32
         | Quant::F16
         | Quant::BF16

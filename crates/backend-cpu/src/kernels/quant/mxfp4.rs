@@ -2,7 +2,7 @@
 //! 32 in 17 bytes.
 
 use super::rows::{Q8_0Row, nibbles, one_by_one};
-use crate::simd::{Rows8, Simd, Sums, integer};
+use crate::simd::{Rows, Simd, Sums, integer};
 
 /// The E2M1 values, doubled.
 pub(crate) const LEVELS: [i8; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
@@ -24,8 +24,8 @@ pub(crate) fn dot(row: &[u8], x: &Q8_0Row<'_>) -> f32 {
     x.chain(row, values, |b| (half_scale(b[0]), None))
 }
 
-/// Eight rows; `acc` is zero at first.
-pub(crate) fn dot8(simd: Simd, rows: &Rows8<'_>, xs: &[Q8_0Row<'_>], acc: &mut [Sums]) {
+/// Rows of a tile; `acc` is zero at first.
+pub(crate) fn dots(simd: Simd, rows: &Rows<'_>, xs: &[Q8_0Row<'_>], acc: &mut [Sums]) {
     if !integer::mxfp4(simd, rows, xs, acc) {
         one_by_one(rows, xs, acc, dot);
     }

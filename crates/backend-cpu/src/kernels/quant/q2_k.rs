@@ -2,7 +2,7 @@
 //! 256 in 84 bytes.
 
 use super::rows::{Q8KRow, SuperBlock, f16, one_by_one};
-use crate::simd::{Rows8, Simd, Sums, integer};
+use crate::simd::{Rows, Simd, Sums, integer};
 
 /// Scales and minima of the 16 groups.
 pub(crate) fn scales(block: &[u8; 84]) -> ([i16; 16], [i16; 16]) {
@@ -28,8 +28,8 @@ pub(crate) fn dot(row: &[u8], x: &Q8KRow<'_>) -> f32 {
     x.chain(row, read)
 }
 
-/// Eight rows; `acc` is zero at first.
-pub(crate) fn dot8(simd: Simd, rows: &Rows8<'_>, xs: &[Q8KRow<'_>], acc: &mut [Sums]) {
+/// Rows of a tile; `acc` is zero at first.
+pub(crate) fn dots(simd: Simd, rows: &Rows<'_>, xs: &[Q8KRow<'_>], acc: &mut [Sums]) {
     if !integer::q2_k(simd, rows, xs, acc) {
         one_by_one(rows, xs, acc, dot);
     }

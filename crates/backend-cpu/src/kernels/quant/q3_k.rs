@@ -2,7 +2,7 @@
 //! 256 in 110 bytes.
 
 use super::rows::{Q8KRow, SuperBlock, f16, one_by_one};
-use crate::simd::{Rows8, Simd, Sums, integer};
+use crate::simd::{Rows, Simd, Sums, integer};
 
 /// Scales of the 16 groups, from -32 to 31: low halves in bytes g % 8, top bits in bytes 8 + g % 4.
 pub(crate) fn scales(block: &[u8; 110]) -> [i16; 16] {
@@ -32,8 +32,8 @@ pub(crate) fn dot(row: &[u8], x: &Q8KRow<'_>) -> f32 {
     x.chain(row, read)
 }
 
-/// Eight rows; `acc` is zero at first.
-pub(crate) fn dot8(simd: Simd, rows: &Rows8<'_>, xs: &[Q8KRow<'_>], acc: &mut [Sums]) {
+/// Rows of a tile; `acc` is zero at first.
+pub(crate) fn dots(simd: Simd, rows: &Rows<'_>, xs: &[Q8KRow<'_>], acc: &mut [Sums]) {
     if !integer::q3_k(simd, rows, xs, acc) {
         one_by_one(rows, xs, acc, dot);
     }

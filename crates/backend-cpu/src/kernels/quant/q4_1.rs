@@ -1,7 +1,7 @@
 //! `q4_1` against q8_0 rows: `w = q`, plus a minimum; blocks of 32 in 20 bytes.
 
 use super::rows::{Q8_0Row, f16, nibbles, one_by_one};
-use crate::simd::{Rows8, Simd, Sums, integer};
+use crate::simd::{Rows, Simd, Sums, integer};
 
 /// The dot product in plain code.
 pub(crate) fn dot(row: &[u8], x: &Q8_0Row<'_>) -> f32 {
@@ -9,8 +9,8 @@ pub(crate) fn dot(row: &[u8], x: &Q8_0Row<'_>) -> f32 {
     x.chain(row, values, |b| (f16(b, 0), Some(f16(b, 2))))
 }
 
-/// Eight rows; `acc` is zero at first.
-pub(crate) fn dot8(simd: Simd, rows: &Rows8<'_>, xs: &[Q8_0Row<'_>], acc: &mut [Sums]) {
+/// Rows of a tile; `acc` is zero at first.
+pub(crate) fn dots(simd: Simd, rows: &Rows<'_>, xs: &[Q8_0Row<'_>], acc: &mut [Sums]) {
     if !integer::q4_1(simd, rows, xs, acc) {
         one_by_one(rows, xs, acc, dot);
     }

@@ -2,7 +2,7 @@
 //! 256 in 144 bytes.
 
 use super::rows::{Q8KRow, SuperBlock, f16, one_by_one};
-use crate::simd::{Rows8, Simd, Sums, integer};
+use crate::simd::{Rows, Simd, Sums, integer};
 
 /// Scales and minima of the eight groups, here and in `q5_k`: 6 bits each in 12 bytes. The first
 /// four of each lie in bytes 0…7; the others have their low halves in bytes 8…11 and their top bits
@@ -38,8 +38,8 @@ pub(crate) fn dot(row: &[u8], x: &Q8KRow<'_>) -> f32 {
     x.chain(row, read)
 }
 
-/// Eight rows; `acc` is zero at first.
-pub(crate) fn dot8(simd: Simd, rows: &Rows8<'_>, xs: &[Q8KRow<'_>], acc: &mut [Sums]) {
+/// Rows of a tile; `acc` is zero at first.
+pub(crate) fn dots(simd: Simd, rows: &Rows<'_>, xs: &[Q8KRow<'_>], acc: &mut [Sums]) {
     if !integer::q4_k(simd, rows, xs, acc) {
         one_by_one(rows, xs, acc, dot);
     }

@@ -1,7 +1,7 @@
 //! `q5_0` against q8_0 rows: `w = q − 16`, q of 5 bits; blocks of 32 in 22 bytes.
 
 use super::rows::{Q8_0Row, f16, five_bits, one_by_one};
-use crate::simd::{Rows8, Simd, Sums, integer};
+use crate::simd::{Rows, Simd, Sums, integer};
 
 /// The dot product in plain code.
 pub(crate) fn dot(row: &[u8], x: &Q8_0Row<'_>) -> f32 {
@@ -9,8 +9,8 @@ pub(crate) fn dot(row: &[u8], x: &Q8_0Row<'_>) -> f32 {
     x.chain(row, values, |b| (f16(b, 0), None))
 }
 
-/// Eight rows; `acc` is zero at first.
-pub(crate) fn dot8(simd: Simd, rows: &Rows8<'_>, xs: &[Q8_0Row<'_>], acc: &mut [Sums]) {
+/// Rows of a tile; `acc` is zero at first.
+pub(crate) fn dots(simd: Simd, rows: &Rows<'_>, xs: &[Q8_0Row<'_>], acc: &mut [Sums]) {
     if !integer::q5_0(simd, rows, xs, acc) {
         one_by_one(rows, xs, acc, dot);
     }

@@ -3,7 +3,7 @@
 
 use super::q4_k;
 use super::rows::{Q8KRow, SuperBlock, f16, one_by_one};
-use crate::simd::{Rows8, Simd, Sums, integer};
+use crate::simd::{Rows, Simd, Sums, integer};
 
 /// The numbers of a super-block.
 fn read(block: &[u8; 176]) -> SuperBlock {
@@ -25,8 +25,8 @@ pub(crate) fn dot(row: &[u8], x: &Q8KRow<'_>) -> f32 {
     x.chain(row, read)
 }
 
-/// Eight rows; `acc` is zero at first.
-pub(crate) fn dot8(simd: Simd, rows: &Rows8<'_>, xs: &[Q8KRow<'_>], acc: &mut [Sums]) {
+/// Rows of a tile; `acc` is zero at first.
+pub(crate) fn dots(simd: Simd, rows: &Rows<'_>, xs: &[Q8KRow<'_>], acc: &mut [Sums]) {
     if !integer::q5_k(simd, rows, xs, acc) {
         one_by_one(rows, xs, acc, dot);
     }

@@ -2,7 +2,7 @@
 //! a signed byte; blocks of 32 in 34 bytes.
 
 use super::rows::{Q8_0Row, Q16_0Row, f16, one_by_one};
-use crate::simd::{Rows8, Simd, Sums, integer};
+use crate::simd::{Rows, Simd, Sums, integer};
 
 /// The dot product in plain code.
 pub(crate) fn dot(row: &[u8], x: &Q8_0Row<'_>) -> f32 {
@@ -10,8 +10,8 @@ pub(crate) fn dot(row: &[u8], x: &Q8_0Row<'_>) -> f32 {
     x.chain(row, values, |b| (f16(b, 0), None))
 }
 
-/// Eight rows; `acc` is zero at first.
-pub(crate) fn dot8(simd: Simd, rows: &Rows8<'_>, xs: &[Q8_0Row<'_>], acc: &mut [Sums]) {
+/// Rows of a tile; `acc` is zero at first.
+pub(crate) fn dots(simd: Simd, rows: &Rows<'_>, xs: &[Q8_0Row<'_>], acc: &mut [Sums]) {
     if !integer::q8_0(simd, rows, xs, acc) {
         one_by_one(rows, xs, acc, dot);
     }
@@ -27,8 +27,8 @@ fn dot_q16_0(row: &[u8], x: &Q16_0Row<'_>) -> f32 {
     })
 }
 
-/// Eight rows with q16_0 rows; `acc` is zero at first.
-pub(crate) fn dot8_q16_0(simd: Simd, rows: &Rows8<'_>, xs: &[Q16_0Row<'_>], acc: &mut [Sums]) {
+/// Rows of a tile with q16_0 rows; `acc` is zero at first.
+pub(crate) fn dots_q16_0(simd: Simd, rows: &Rows<'_>, xs: &[Q16_0Row<'_>], acc: &mut [Sums]) {
     if !integer::q8_0_q16_0(simd, rows, xs, acc) {
         one_by_one(rows, xs, acc, dot_q16_0);
     }

@@ -2,7 +2,7 @@
 
 use minfer_quant::Planes;
 
-use crate::simd::{Rows8, Sums};
+use crate::simd::{Rows, Sums};
 
 /// A row in blocks of 32.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,6 +72,17 @@ impl<'a> Q8_0Row<'a> {
             && self.sums.len() == blocks
     }
 
+    /// Blocks `first..first + blocks`.
+    #[inline(always)]
+    pub(crate) fn part(&self, first: usize, blocks: usize) -> Self {
+        Q8_0Row {
+            q: &self.q[first..][..blocks],
+            quads: &self.quads[first..][..blocks],
+            scales: &self.scales[first..][..blocks],
+            sums: &self.sums[first..][..blocks],
+        }
+    }
+
     /// The chain of one weight row: `values` gives a block's integers, `factors` its scale and its
     /// minimum.
     pub(super) fn chain<const BYTES: usize>(
@@ -125,6 +136,17 @@ impl<'a> Q8KRow<'a> {
             && self.sums.len() == blocks
     }
 
+    /// Blocks `first..first + blocks`.
+    #[inline(always)]
+    pub(crate) fn part(&self, first: usize, blocks: usize) -> Self {
+        Q8KRow {
+            q: &self.q[first..][..blocks],
+            quads: &self.quads[first..][..blocks],
+            scales: &self.scales[first..][..blocks],
+            sums: &self.sums[first..][..blocks],
+        }
+    }
+
     /// The chain of one weight row.
     pub(super) fn chain<const BYTES: usize>(
         &self,
@@ -151,9 +173,9 @@ impl<'a> Q8KRow<'a> {
     }
 }
 
-/// `dot8` by `dot`, row by row: chains start at zero, so this is used on fresh sums only.
+/// `dots` by `dot`, row by row: chains start at zero, so this is used on fresh sums only.
 pub(super) fn one_by_one<X>(
-    rows: &Rows8<'_>,
+    rows: &Rows<'_>,
     xs: &[X],
     acc: &mut [Sums],
     dot: impl Fn(&[u8], &X) -> f32,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::simd::{self, Isa};
+use crate::simd::{self, Isa, ROWS};
 use minfer_quant::{DType, Planes};
 
 /// A small generator of bytes, the same everywhere.
@@ -141,10 +141,10 @@ fn aligned(rows: &[Vec<u8>]) -> Vec<Vec<u32>> {
 }
 
 /// The rows' dot products with activation rows of type `dtype`.
-fn dot8(
+fn dots(
     simd: Simd,
     (quant, dtype): (Quant, DType),
-    rows: &Rows8<'_>,
+    rows: &Rows<'_>,
     planes: &Planes,
     xs: &[Vec<u32>],
 ) -> Vec<Sums> {
@@ -155,15 +155,15 @@ fn dot8(
     match dtype {
         DType::Q8_0 => {
             let xs = views(xs, |x| Q8_0Row::new(planes, x));
-            dot8_q8_0(simd, quant, rows, &xs, &mut acc);
+            dots_q8_0(simd, quant, rows, &xs, &mut acc);
         }
         DType::Q8_K => {
             let xs = views(xs, |x| Q8KRow::new(planes, x));
-            dot8_q8_k(simd, quant, rows, &xs, &mut acc);
+            dots_q8_k(simd, quant, rows, &xs, &mut acc);
         }
         DType::Q16_0 => {
             let xs = views(xs, |x| Q16_0Row::new(planes, x));
-            q8_0::dot8_q16_0(simd, rows, &xs, &mut acc);
+            q8_0::dots_q16_0(simd, rows, &xs, &mut acc);
         }
         DType::F32 | DType::F16 | DType::BF16 | DType::I32 => panic!("not quantized"),
     }
@@ -183,15 +183,15 @@ fn every_instruction_set_gives_the_bits_of_plain_code() {
             [(1, 1, false), (2, 2, true), (3, 33, false), (5, 31, true), (7, 3, false)]
         {
             let cols = blocks * block;
-            let rows = weights(&mut random, quant, 8, cols, wild);
-            let rows8: Rows8<'_> = std::array::from_fn(|r| rows[r].as_slice());
+            let rows = weights(&mut random, quant, ROWS, cols, wild);
+            let tile: Rows<'_> = std::array::from_fn(|r| rows[r].as_slice());
             let (planes, xs) = activations(&mut random, dtype, tokens, cols);
             let xs = aligned(&xs);
-            let expected = dot8(scalar(), (quant, dtype), &rows8, &planes, &xs);
+            let expected = dots(scalar(), (quant, dtype), &tile, &planes, &xs);
             for simd in instruction_sets() {
-                let found = dot8(simd, (quant, dtype), &rows8, &planes, &xs);
+                let found = dots(simd, (quant, dtype), &tile, &planes, &xs);
                 for (t, (a, b)) in expected.iter().zip(&found).enumerate() {
-                    for r in 0..8 {
+                    for r in 0..ROWS {
                         let at = format!("{quant:?} {dtype:?} {simd:?} token {t} row {r}");
                         assert!(same(a[r], b[r]), "{at}: {} and {}", a[r], b[r]);
                     }
@@ -206,11 +206,11 @@ fn products_are_those_of_the_decoded_weights() {
     for (quant, dtype) in pairs() {
         let mut random = Random(77 + u64::from(quant.gguf_id()));
         let cols = 2 * 256;
-        let rows = weights(&mut random, quant, 8, cols, false);
-        let rows8: Rows8<'_> = std::array::from_fn(|r| rows[r].as_slice());
+        let rows = weights(&mut random, quant, ROWS, cols, false);
+        let tile: Rows<'_> = std::array::from_fn(|r| rows[r].as_slice());
         let (planes, xs) = activations(&mut random, dtype, 4, cols);
         let xs = aligned(&xs);
-        let found = dot8(scalar(), (quant, dtype), &rows8, &planes, &xs);
+        let found = dots(scalar(), (quant, dtype), &tile, &planes, &xs);
         for (x, found) in xs.iter().zip(&found) {
             let [q, scales, _] = planes.split(bytemuck::cast_slice(x)).unwrap();
             let scales: &[f32] = bytemuck::cast_slice(scales);
@@ -252,15 +252,15 @@ fn extreme_values_do_not_saturate() {
                     _leading_scales => block[..4.min(size)].copy_from_slice(&sane[..4.min(size)]),
                 }
             }
-            let rows8: Rows8<'_> = [&row; 8];
+            let tile: Rows<'_> = [&row; ROWS];
             let planes = dtype.planes(cols).unwrap();
             let x: Vec<f32> = (0..cols).map(|i| if i % 7 == 6 { -sign } else { sign }).collect();
             let xs = aligned(&[quantized(dtype, &planes, &x)]);
-            let expected = dot8(scalar(), (quant, dtype), &rows8, &planes, &xs);
+            let expected = dots(scalar(), (quant, dtype), &tile, &planes, &xs);
             for simd in instruction_sets() {
-                let found = dot8(simd, (quant, dtype), &rows8, &planes, &xs);
+                let found = dots(simd, (quant, dtype), &tile, &planes, &xs);
                 let at = format!("{quant:?} {dtype:?} {simd:?} {byte:#x}");
-                assert!((0..8).all(|r| same(expected[0][r], found[0][r])), "{at}");
+                assert!((0..ROWS).all(|r| same(expected[0][r], found[0][r])), "{at}");
             }
         }
     }
@@ -276,10 +276,10 @@ fn a_row_that_is_not_finite_makes_nan() {
             x[300] = bad;
             let xs = aligned(&[quantized(dtype, &planes, &x)]);
             for (quant, _) in pairs().filter(|(_, takes)| *takes == dtype) {
-                let rows = weights(&mut Random(9), quant, 8, cols, false);
-                let rows8: Rows8<'_> = std::array::from_fn(|r| rows[r].as_slice());
+                let rows = weights(&mut Random(9), quant, ROWS, cols, false);
+                let tile: Rows<'_> = std::array::from_fn(|r| rows[r].as_slice());
                 for simd in instruction_sets() {
-                    let found = dot8(simd, (quant, dtype), &rows8, &planes, &xs);
+                    let found = dots(simd, (quant, dtype), &tile, &planes, &xs);
                     assert!(found[0].iter().all(|x| x.is_nan()), "{}", quant.name());
                 }
             }

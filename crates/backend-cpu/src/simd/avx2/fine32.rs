@@ -8,29 +8,33 @@ use std::arch::x86_64::*;
 
 use bytemuck::must_cast;
 
-use super::quads::{self, array};
 use crate::kernels::quant::Q16_0Row;
+use crate::simd::block32::{lanes, lanes_mut};
+use crate::simd::integer::{ROWS, Rows, Sums};
+use crate::simd::quads::{self, array};
 
 const BYTES: usize = 34;
 
-/// The chains of eight outputs for each token.
+/// The chains of the rows' outputs for each token, eight rows at a time.
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(in crate::simd) fn q8_0_q16_0(rows: &[&[u8]; 8], xs: &[Q16_0Row<'_>], acc: &mut [[f32; 8]]) {
+pub(in crate::simd) fn q8_0_q16_0(rows: &Rows<'_>, xs: &[Q16_0Row<'_>], acc: &mut [Sums]) {
     let blocks = rows[0].len() / BYTES;
-    let rows = array!([&[][..]; 8], r => &rows[r].as_chunks::<BYTES>().0[..blocks]);
-    for (t, (x, acc)) in xs.iter().zip(acc).enumerate() {
-        let mut chain = quads::load_sums(acc);
-        for b in 0..blocks {
-            if t == 0 {
-                quads::prefetch(&rows, b);
+    for part in (0..ROWS).step_by(8) {
+        let rows = array!([&[][..]; 8], r => &rows[part + r].as_chunks::<BYTES>().0[..blocks]);
+        for (t, (x, acc)) in xs.iter().zip(&mut *acc).enumerate() {
+            let mut chain: __m256 = must_cast(*lanes::<8>(acc, part));
+            for b in 0..blocks {
+                if t == 0 {
+                    quads::prefetch(&rows, b);
+                }
+                let block = array!([&rows[0][b]; 8], r => &rows[r][b]);
+                let sums = array!([_mm256_setzero_si256(); 8], r => products(block[r], &x.q[b]));
+                let bits = array!([0; 8], r => u16::from_le_bytes(quads::field(block[r], 0)));
+                let scale = _mm256_mul_ps(_mm256_cvtph_ps(must_cast(bits)), _mm256_set1_ps(x.scales[b]));
+                chain = _mm256_fmadd_ps(_mm256_cvtepi32_ps(add_up(&sums)), scale, chain);
             }
-            let block = array!([&rows[0][b]; 8], r => &rows[r][b]);
-            let sums = array!([_mm256_setzero_si256(); 8], r => products(block[r], &x.q[b]));
-            let scale = _mm256_set1_ps(x.scales[b]);
-            let scale = _mm256_mul_ps(quads::f16s(&block, 0), scale);
-            chain = _mm256_fmadd_ps(_mm256_cvtepi32_ps(add_up(&sums)), scale, chain);
+            *lanes_mut::<8>(acc, part) = must_cast(chain);
         }
-        quads::store_sums(acc, chain);
     }
 }
 
@@ -40,7 +44,7 @@ pub(in crate::simd) fn q8_0_q16_0(rows: &[&[u8]; 8], xs: &[Q16_0Row<'_>], acc: &
 fn products(block: &[u8; BYTES], x: &[i16; 32]) -> __m256i {
     let (x, _) = x.as_chunks::<16>();
     let half = |at: usize, x: &[i16; 16]| {
-        let w = _mm256_cvtepi8_epi16(quads::load16(block, at));
+        let w = _mm256_cvtepi8_epi16(must_cast(quads::field::<BYTES, 16>(block, at)));
         _mm256_madd_epi16(w, must_cast(*x))
     };
     _mm256_add_epi32(half(2, &x[0]), half(18, &x[1]))

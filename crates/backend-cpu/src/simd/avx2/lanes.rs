@@ -5,8 +5,8 @@ use std::arch::x86_64::*;
 
 use bytemuck::must_cast;
 
-use super::quads;
 use crate::simd::lanes::{LANES, Lanes};
+use crate::simd::quads::array;
 
 /// Eight f32 in a ymm register.
 #[derive(Clone, Copy)]
@@ -149,12 +149,12 @@ impl Lanes for Avx2Lanes {
     #[inline(always)]
     fn trees(v: [Self; LANES]) -> Self {
         // Step 4 for vectors i and i + 4 together, then step 2, then step 1, in pairs of vectors.
-        let fours = quads::array!([v[0]; 4], i => {
+        let fours = array!([v[0]; 4], i => {
             let low = op!(_mm256_permute2f128_ps::<0x20>(v[i].0, v[i + 4].0));
             let high = op!(_mm256_permute2f128_ps::<0x31>(v[i].0, v[i + 4].0));
             Self(low).add(Self(high))
         });
-        let twos = quads::array!([v[0]; 2], i => {
+        let twos = array!([v[0]; 2], i => {
             let (a, b) = (fours[2 * i].0, fours[2 * i + 1].0);
             let low = op!(_mm256_shuffle_ps::<0x44>(a, b));
             let high = op!(_mm256_shuffle_ps::<0xee>(a, b));

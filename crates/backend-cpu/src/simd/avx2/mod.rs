@@ -1,10 +1,18 @@
-//! The forms for AVX2 with FMA and F16C: `Lanes` on ymm registers, and integer dot products.
+//! The forms for AVX2 with FMA and F16C: `Lanes` on ymm registers, and the
+//! vectors of integer dot products.
 //!
 //! [`Avx2Lanes`] is used only in functions compiled with these features, which are entered through
 //! a `Simd` value.
 
-pub(super) mod block256;
-pub(super) mod block32;
+/// One intrinsic of the features that the caller's type stands for.
+macro_rules! op {
+    ($intrinsic:expr) => {
+        // SAFETY: this code runs only where `Simd` has proved the features.
+        unsafe { $intrinsic }
+    };
+}
+pub(super) use op;
+
 pub(super) mod fine32;
 mod lanes;
 mod quads;
@@ -12,6 +20,7 @@ mod quads;
 use std::arch::x86_64::__cpuid;
 
 pub(super) use lanes::Avx2Lanes;
+pub(super) use quads::Ymm;
 
 /// Whether this processor has all of AVX2, FMA and F16C.
 pub(super) fn is_here() -> bool {

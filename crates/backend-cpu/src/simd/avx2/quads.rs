@@ -1,172 +1,239 @@
-//! Eight weight rows side by side: dword lane r of a vector holds four neighbouring values ("a
-//! quad") of row r.
-//!
-//! So a quad of activations, broadcast, meets eight rows at once, a sum needs no shuffle across
-//! lanes, and eight outputs end up in one vector, each as its own chain. Measured against eight
-//! lane chains per output, this halves the instructions of a matrix-vector product, and in a tile
-//! of tokens the interleaving is paid once.
+#![expect(unsafe_code, reason = "intrinsics of the features that `Simd` proves")]
+//! [`Quads`] on ymm registers: eight rows.
 
 use std::arch::x86_64::*;
+use std::convert::Infallible;
 
 use bytemuck::must_cast;
 
-/// An array by index. A closure given to `std::array::from_fn` would not be inlined: that function
-/// is not compiled for these features.
-macro_rules! array {
-    ([$start:expr; $n:expr], $i:ident => $value:expr) => {{
-        let mut array = [$start; $n];
-        for $i in 0..$n {
-            array[$i] = $value;
-        }
-        array
-    }};
-}
-pub(super) use array;
+use crate::simd::amx::{Activations, TOKENS};
+use crate::simd::quads::{Group, Quads, Values, Weights, array};
 
-/// A group of 32 values of eight rows.
-pub(super) type Group = [__m256i; 8];
+/// Eight rows; `VNNI` where the processor has AVX-VNNI.
+#[derive(Clone, Copy)]
+pub(in crate::simd) struct Ymm<const VNNI: bool>(__m256i);
 
-/// The 16 bytes at `at` of a block.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn load16<const BYTES: usize>(block: &[u8; BYTES], at: usize) -> __m128i {
-    must_cast(field::<BYTES, 16>(block, at))
-}
-
-/// Bytes `at..at + 16` of eight blocks, interleaved: vector q holds bytes 4q…4q+3 of row r in dword
-/// r.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn quads<const BYTES: usize>(blocks: &[&[u8; BYTES]; 8], at: usize) -> [__m256i; 4] {
-    let rows = array!([_mm256_setzero_si256(); 4], r => {
-        let low = _mm256_castsi128_si256(load16(blocks[r], at));
-        _mm256_inserti128_si256::<1>(low, load16(blocks[r + 4], at))
-    });
-    let a = _mm256_unpacklo_epi32(rows[0], rows[1]);
-    let b = _mm256_unpackhi_epi32(rows[0], rows[1]);
-    let c = _mm256_unpacklo_epi32(rows[2], rows[3]);
-    let d = _mm256_unpackhi_epi32(rows[2], rows[3]);
-    [
-        _mm256_unpacklo_epi64(a, c),
-        _mm256_unpackhi_epi64(a, c),
-        _mm256_unpacklo_epi64(b, d),
-        _mm256_unpackhi_epi64(b, d),
-    ]
-}
-
-/// The low halves of bytes.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn low(bytes: __m256i) -> __m256i {
-    _mm256_and_si256(bytes, _mm256_set1_epi8(15))
-}
-
-/// The high halves of bytes.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn high(bytes: __m256i) -> __m256i {
-    low(_mm256_srli_epi16::<4>(bytes))
-}
-
-/// Values of 4 bits from 16 bytes: 0…15 in the low halves, 16…31 in the high ones.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn nibbles<const BYTES: usize>(blocks: &[&[u8; BYTES]; 8], at: usize) -> Group {
-    let [a, b, c, d] = quads(blocks, at);
-    [low(a), low(b), low(c), low(d), high(a), high(b), high(c), high(d)]
-}
-
-/// 32 bytes as they are.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn bytes<const BYTES: usize>(blocks: &[&[u8; BYTES]; 8], at: usize) -> Group {
-    let [a, b, c, d] = quads(blocks, at);
-    let [e, f, g, h] = quads(blocks, at + 16);
-    [a, b, c, d, e, f, g, h]
-}
-
-/// The f16 at `at` of each block, widened.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn f16s<const BYTES: usize>(blocks: &[&[u8; BYTES]; 8], at: usize) -> __m256 {
-    let bits = array!([0_u16; 8], r => u16::from_le_bytes(field(blocks[r], at)));
-    _mm256_cvtph_ps(must_cast(bits))
-}
-
-/// Eight i32 as a vector.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn lanes(numbers: &[i32; 8]) -> __m256i {
-    must_cast(*numbers)
-}
-
-/// The `N` bytes at `at`.
-#[inline(always)]
-pub(super) fn field<const BYTES: usize, const N: usize>(block: &[u8; BYTES], at: usize) -> [u8; N] {
-    *block[at..].first_chunk().expect("fields lie inside their block")
-}
-
-/// Each byte through a table of 16.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn look_up(table: &[i8; 16], indices: Group) -> Group {
-    let table = _mm256_broadcastsi128_si256(must_cast(*table));
-    array!([table; 8], q => _mm256_shuffle_epi8(table, indices[q]))
-}
-
-/// Sum over a group of `scale · w · x` in each row's lane; `x` is 32 bytes, read as quads. The
-/// weights are unsigned, or signed bytes if `SIGNED`; `CHAIN` products of quads may be added in 16
-/// bits before they are widened. `scales` are pairs of i16, those of values 0…15 and 16…31.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn dot<const CHAIN: usize, const SIGNED: bool>(
-    w: &Group,
-    x: &[i32; 8],
-    scales: [__m256i; 2],
-) -> __m256i {
-    let product = |q: usize| {
-        let x = _mm256_set1_epi32(x[q]);
-        if SIGNED {
+impl<const VNNI: bool> Ymm<VNNI> {
+    /// The products of a quad, in pairs of 16 bits.
+    #[inline(always)]
+    fn products<F: Weights>(w: Self, x: i32) -> __m256i {
+        let x = op!(_mm256_set1_epi32(x));
+        if F::SIGNED {
             // |w| · (x with the sign of w): at most 128 · 127 twice, which fits 16 bits.
-            _mm256_maddubs_epi16(_mm256_abs_epi8(w[q]), _mm256_sign_epi8(x, w[q]))
+            let (size, x) = (op!(_mm256_abs_epi8(w.0)), op!(_mm256_sign_epi8(x, w.0)));
+            op!(_mm256_maddubs_epi16(size, x))
         } else {
-            _mm256_maddubs_epi16(w[q], x)
+            op!(_mm256_maddubs_epi16(w.0, x))
         }
-    };
-    let mut sum = _mm256_setzero_si256();
-    for first in (0..8).step_by(CHAIN) {
-        let mut words = product(first);
-        for q in first + 1..first + CHAIN {
-            words = _mm256_add_epi16(words, product(q));
+    }
+
+    /// `start + Σ scale · w · x` through 16-bit sums; scales are pairs of 16 bits.
+    #[inline(always)]
+    fn chained<F: Weights>(w: &Group<Self>, x: &[i32; 8], scales: &[Self; 2], start: Self) -> Self {
+        let mut sum = start.0;
+        for first in (0..8).step_by(F::CHAIN) {
+            let mut words = Self::products::<F>(w[first], x[first]);
+            for q in first + 1..first + F::CHAIN {
+                words = op!(_mm256_add_epi16(words, Self::products::<F>(w[q], x[q])));
+            }
+            let dwords = op!(_mm256_madd_epi16(words, scales[first / 4].0));
+            sum = op!(_mm256_add_epi32(sum, dwords));
         }
-        sum = _mm256_add_epi32(sum, _mm256_madd_epi16(words, scales[first / 4]));
+        Self(sum)
     }
-    sum
-}
 
-/// Fetches the next eight rows ahead of time, a block's share at a time: they follow each other in
-/// memory, while eight short rows read side by side are too many streams for the processor to
-/// foresee.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn prefetch<const BYTES: usize>(rows: &[&[[u8; BYTES]]; 8], b: usize) {
-    let ahead = (rows[0].len() + b) * 8 * BYTES;
-    let first = rows[0].as_ptr().cast::<i8>().wrapping_add(ahead);
-    for line in (0..8 * BYTES).step_by(64) {
-        _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(line));
+    /// `start + Σ w · x` over quads `from..to`, in the instruction for it.
+    #[inline(always)]
+    fn accumulated(
+        w: &Group<Self>,
+        x: &[i32; 8],
+        from: usize,
+        to: usize,
+        start: Self,
+    ) -> Self {
+        let mut sum = start.0;
+        for q in from..to {
+            sum = op!(_mm256_dpbusd_avx_epi32(sum, w[q].0, _mm256_set1_epi32(x[q])));
+        }
+        Self(sum)
     }
 }
 
-/// The eight sums of one token so far.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn load_sums(acc: &[f32; 8]) -> __m256 {
-    must_cast(*acc)
-}
+impl<const VNNI: bool> Quads<8> for Ymm<VNNI> {
+    type Floats = __m256;
+    type Tiles = Infallible;
 
-/// Writes them back.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn store_sums(acc: &mut [f32; 8], sums: __m256) {
-    *acc = must_cast(sums);
+    const BIAS: i16 = if VNNI { 128 } else { 0 };
+
+    #[inline(always)]
+    fn splat(x: i32) -> Self {
+        Self(op!(_mm256_set1_epi32(x)))
+    }
+
+    #[inline(always)]
+    fn lanes(numbers: &[i32; 8]) -> Self {
+        Self(must_cast(*numbers))
+    }
+
+    #[inline(always)]
+    fn interleave(rows: &[[u8; 16]; 8]) -> [Self; 4] {
+        let rows = array!([op!(_mm256_setzero_si256()); 4], r => {
+            let low = op!(_mm256_castsi128_si256(must_cast(rows[r])));
+            op!(_mm256_inserti128_si256::<1>(low, must_cast(rows[r + 4])))
+        });
+        let a = op!(_mm256_unpacklo_epi32(rows[0], rows[1]));
+        let b = op!(_mm256_unpackhi_epi32(rows[0], rows[1]));
+        let c = op!(_mm256_unpacklo_epi32(rows[2], rows[3]));
+        let d = op!(_mm256_unpackhi_epi32(rows[2], rows[3]));
+        [
+            Self(op!(_mm256_unpacklo_epi64(a, c))),
+            Self(op!(_mm256_unpackhi_epi64(a, c))),
+            Self(op!(_mm256_unpacklo_epi64(b, d))),
+            Self(op!(_mm256_unpackhi_epi64(b, d))),
+        ]
+    }
+
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        Self(op!(_mm256_and_si256(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        Self(op!(_mm256_or_si256(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        Self(op!(_mm256_xor_si256(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self(op!(_mm256_add_epi32(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        Self(op!(_mm256_sub_epi32(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        Self(op!(_mm256_mullo_epi32(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn shl(self, bits: u32) -> Self {
+        Self(op!(_mm256_sllv_epi32(self.0, _mm256_set1_epi32(bits as i32))))
+    }
+
+    #[inline(always)]
+    fn shr(self, bits: u32) -> Self {
+        Self(op!(_mm256_srlv_epi32(self.0, _mm256_set1_epi32(bits as i32))))
+    }
+
+    #[inline(always)]
+    fn look_up(self, table: &[i8; 16]) -> Self {
+        let table = op!(_mm256_broadcastsi128_si256(must_cast(*table)));
+        Self(op!(_mm256_shuffle_epi8(table, self.0)))
+    }
+
+    #[inline(always)]
+    fn signed(self) -> Self {
+        if VNNI { self.xor(Self::splat(0x8080_8080_u32.cast_signed())) } else { self }
+    }
+
+    #[inline(always)]
+    fn dot<F: Weights>(w: &Group<Self>, x: &[i32; 8], start: Self) -> Self {
+        if VNNI {
+            Self::accumulated(w, x, 0, 8, start)
+        } else {
+            Self::chained::<F>(w, x, &[Self::splat(0x0001_0001); 2], start)
+        }
+    }
+
+    #[inline(always)]
+    fn scale(self) -> Self {
+        if VNNI { self } else { self.and(Self::splat(0xffff)).or(self.shl(16)) }
+    }
+
+    #[inline(always)]
+    fn scaled_dot<F: Weights>(
+        w: &Group<Self>,
+        x: &[i32; 8],
+        scales: &[Self; 2],
+        start: Self,
+    ) -> Self {
+        if !VNNI {
+            return Self::chained::<F>(w, x, scales, start);
+        }
+        let zero = Self::splat(0);
+        if F::WIDE {
+            return Self::accumulated(w, x, 0, 8, zero).mul(scales[0]).add(start);
+        }
+        let first = Self::accumulated(w, x, 0, 4, zero).mul(scales[0]).add(start);
+        Self::accumulated(w, x, 4, 8, zero).mul(scales[1]).add(first)
+    }
+
+    #[inline(always)]
+    fn add_pairs(self, pairs: Self, x: i32) -> Self {
+        let x = op!(_mm256_set1_epi32(x));
+        if VNNI {
+            Self(op!(_mm256_dpwssd_avx_epi32(self.0, pairs.0, x)))
+        } else {
+            Self(op!(_mm256_add_epi32(self.0, _mm256_madd_epi16(pairs.0, x))))
+        }
+    }
+
+    #[inline(always)]
+    fn tiles() -> Option<Infallible> {
+        None
+    }
+
+    #[inline(always)]
+    fn tile_dot(
+        tiles: &Infallible,
+        _w: &Group<Self>,
+        _values: Values,
+        _x: Activations<'_>,
+        _at: usize,
+        _sums: &mut [Self; TOKENS],
+    ) {
+        match *tiles {}
+    }
+
+    #[inline(always)]
+    fn zeros() -> __m256 {
+        op!(_mm256_setzero_ps())
+    }
+
+    #[inline(always)]
+    fn floats(from: &[f32; 8]) -> __m256 {
+        must_cast(*from)
+    }
+
+    #[inline(always)]
+    fn store(floats: __m256, to: &mut [f32; 8]) {
+        *to = must_cast(floats);
+    }
+
+    #[inline(always)]
+    fn low_f16(self) -> __m256 {
+        let low = self.and(Self::splat(0xffff)).0;
+        let (a, b) = (op!(_mm256_castsi256_si128(low)), op!(_mm256_extracti128_si256::<1>(low)));
+        op!(_mm256_cvtph_ps(_mm_packus_epi32(a, b)))
+    }
+
+    #[inline(always)]
+    fn link(self, d: __m256, scale: f32, chain: __m256) -> __m256 {
+        let d = op!(_mm256_mul_ps(d, _mm256_set1_ps(scale)));
+        op!(_mm256_fmadd_ps(_mm256_cvtepi32_ps(self.0), d, chain))
+    }
+
+    #[inline(always)]
+    fn unlink(self, m: __m256, scale: f32, chain: __m256) -> __m256 {
+        let m = op!(_mm256_mul_ps(m, _mm256_set1_ps(scale)));
+        op!(_mm256_fnmadd_ps(_mm256_cvtepi32_ps(self.0), m, chain))
+    }
 }

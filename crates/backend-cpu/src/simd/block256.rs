@@ -1,0 +1,405 @@
+//! Integer dot products of the formats with super-blocks of 256 values, with q8_k activations.
+//!
+//! Chains of 16-bit sums, for instruction sets that have them: values up to 3 or 7 and groups of 16
+//! allow four quads, up to 15 eight, up to 31 four, up to 63 two (63 · 127 · 4 = 32004).
+
+use super::amx::{Activations, TOKENS};
+use super::block32::{lanes, lanes_mut};
+use super::integer::{ROWS, Rows, Sums};
+use super::quads::{self, Group, Quads, Values, Weights, array};
+use crate::kernels::quant::{Q8KRow, iq4_nl};
+
+/// Super-blocks that are unpacked together for many tokens: as many as stay in the first cache.
+const PANEL: usize = 2;
+
+/// A super-block of the rows.
+#[derive(Clone, Copy)]
+pub(super) struct Block<V: Quads<R>, const R: usize> {
+    /// Groups of 32 values.
+    groups: [Group<V>; 8],
+    /// Sub-scales of each 16 values.
+    scales: [[V; 2]; 8],
+    /// Minima or offsets of 16 values and of the next 16, as a pair of 16 bits.
+    mins: [V; 8],
+    d: V::Floats,
+    /// Factor on the minima; offsets are taken from the integer sum.
+    m: V::Floats,
+}
+
+impl<V: Quads<R>, const R: usize> Block<V, R> {
+    /// A super-block without minima, with the f16 in the low halves of `d`.
+    #[inline(always)]
+    fn new(groups: [Group<V>; 8], d: V) -> Self {
+        let (zero, one) = (V::splat(0), V::splat(1).scale());
+        let d = d.low_f16();
+        Block { groups, scales: [[one; 2]; 8], mins: [zero; 8], d, m: V::zeros() }
+    }
+
+    /// Takes `offset` from every weight.
+    #[inline(always)]
+    fn scaled(mut self, numbers: &[V; 16], offset: i16) -> Self {
+        let factor = V::splat(i32::from(offset));
+        for g in 0..8 {
+            let two = [numbers[2 * g], numbers[2 * g + 1]];
+            self.scales[g] = [two[0].scale(), two[1].scale()];
+            if offset != 0 {
+                self.mins[g] = quads::pair(two[0].mul(factor), two[1].mul(factor));
+            }
+        }
+        self
+    }
+}
+
+/// The chains of the rows' outputs for each token.
+#[inline(always)]
+fn chains<V, F, const R: usize, const T: usize, const BYTES: usize>(
+    rows: &Rows<'_>,
+    xs: &[Q8KRow<'_>],
+    acc: &mut [Sums],
+    unpack: impl Fn(&[&[u8; BYTES]; R]) -> Block<V, R>,
+) where
+    V: Quads<R>,
+    F: Weights,
+{
+    let blocks = rows[0].len() / BYTES;
+    let zero = V::splat(0);
+    let mut panel = [Block::new([[zero; 8]; 8], zero); PANEL];
+    let tiles = V::tiles();
+    for part in (0..ROWS).step_by(R) {
+        let rows = array!([&[][..]; R], r => &rows[part + r].as_chunks::<BYTES>().0[..blocks]);
+        for first in (0..blocks).step_by(PANEL) {
+            let panel = &mut panel[..PANEL.min(blocks - first)];
+            for b in 0..panel.len() {
+                quads::prefetch(&rows, first + b);
+                panel[b] = unpack(&array!([&rows[0][first + b]; R], r => &rows[r][first + b]));
+            }
+            for (xs, acc) in xs.chunks(TOKENS).zip(acc.chunks_mut(TOKENS)) {
+                if let (Some(tiles), Some(xs), Some(acc)) =
+                    (&tiles, xs.as_array(), acc.as_mut_array())
+                    && many::<V, F, R>(tiles, panel, first, xs, acc, part)
+                {
+                    continue;
+                }
+                let (groups, rest) = xs.as_chunks::<T>();
+                let (sums, rest_sums) = acc.as_chunks_mut::<T>();
+                for (xs, acc) in groups.iter().zip(sums) {
+                    few::<V, F, R, T>(panel, first, xs, acc, part);
+                }
+                for (x, acc) in rest.iter().zip(rest_sums) {
+                    few::<V, F, R, 1>(panel, first, &[*x], std::array::from_mut(acc), part);
+                }
+            }
+        }
+    }
+}
+
+/// A panel's blocks for the tokens of a tile; false where they do not lie evenly.
+#[inline(always)]
+fn many<V: Quads<R>, F: Weights, const R: usize>(
+    tiles: &V::Tiles,
+    panel: &[Block<V, R>],
+    first: usize,
+    xs: &[Q8KRow<'_>; TOKENS],
+    acc: &mut [Sums; TOKENS],
+    part: usize,
+) -> bool {
+    let planes = array!([&[][..]; TOKENS], t => bytemuck::must_cast_slice(xs[t].q));
+    let Some(activations) = Activations::new(planes) else { return false };
+    let xs = array!([Q8KRow::default(); TOKENS], t => xs[t].part(first, panel.len()));
+    let mut products = [V::splat(0); TOKENS];
+    for b in 0..panel.len() {
+        let block = &panel[b];
+        let mut sums = [V::splat(0); TOKENS];
+        for g in 0..8 {
+            let (w, at) = (&block.groups[g], 256 * (first + b) + 32 * g);
+            let parts = if F::WIDE {
+                &[Values::All][..]
+            } else {
+                &[Values::First, Values::Second]
+            };
+            for (values, scale) in parts.iter().zip(&block.scales[g]) {
+                V::tile_dot(tiles, w, *values, activations, at, &mut products);
+                for t in 0..TOKENS {
+                    sums[t] = products[t].mul(*scale).add(sums[t]);
+                }
+            }
+        }
+        for t in 0..TOKENS {
+            let chain = V::floats(lanes(&acc[t], part));
+            let chain = finish::<V, F, R>(block, &xs[t], b, chain, sums[t]);
+            V::store(chain, lanes_mut(&mut acc[t], part));
+        }
+    }
+    true
+}
+
+/// A panel's blocks for `T` tokens, whose chains stay in registers.
+#[inline(always)]
+fn few<V: Quads<R>, F: Weights, const R: usize, const T: usize>(
+    panel: &[Block<V, R>],
+    first: usize,
+    xs: &[Q8KRow<'_>; T],
+    acc: &mut [Sums; T],
+    part: usize,
+) {
+    let mut chains = array!([V::zeros(); T], t => V::floats(lanes(&acc[t], part)));
+    let xs = array!([Q8KRow::default(); T], t => xs[t].part(first, panel.len()));
+    for b in 0..panel.len() {
+        let block = &panel[b];
+        let mut sums = [V::splat(0); T];
+        for g in 0..8 {
+            for t in 0..T {
+                let x = &xs[t].quads[b][g];
+                sums[t] = V::scaled_dot::<F>(&block.groups[g], x, &block.scales[g], sums[t]);
+            }
+        }
+        for t in 0..T {
+            chains[t] = finish::<V, F, R>(block, &xs[t], b, chains[t], sums[t]);
+        }
+    }
+    for t in 0..T {
+        V::store(chains[t], lanes_mut(&mut acc[t], part));
+    }
+}
+
+/// A super-block's sum as the next link of a token's chains.
+#[inline(always)]
+fn finish<V: Quads<R>, F: Weights, const R: usize>(
+    block: &Block<V, R>,
+    x: &Q8KRow<'_>,
+    b: usize,
+    chain: V::Floats,
+    sum: V,
+) -> V::Floats {
+    let offset = if F::SIGNED { V::BIAS } else { F::OFFSET };
+    if !F::MINIMA && offset == 0 {
+        return sum.link(block.d, x.scales[b], chain);
+    }
+    let mut least = V::splat(0);
+    for (min, pair) in block.mins.iter().zip(x.sums[b].as_chunks::<2>().0) {
+        least = least.add_pairs(*min, bytemuck::must_cast(*pair));
+    }
+    if F::MINIMA {
+        let chain = sum.link(block.d, x.scales[b], chain);
+        return least.unlink(block.m, x.scales[b], chain);
+    }
+    sum.sub(least).link(block.d, x.scales[b], chain)
+}
+
+/// Byte `byte` of each lane.
+#[inline(always)]
+fn byte<V: Quads<R>, const R: usize>(word: V, byte: usize) -> V {
+    word.shr(8 * byte as u32).and(V::splat(0xff))
+}
+
+/// 16 signed numbers from bytes that are `bias` too large.
+#[inline(always)]
+fn numbers<V: Quads<R>, const R: usize>(words: &[V; 4], bias: i32) -> [V; 16] {
+    array!([words[0]; 16], g => byte(words[g / 4], g % 4).sub(V::splat(bias)))
+}
+
+/// Bits `shift..` of each byte, `mask` being less than a byte.
+#[inline(always)]
+fn bits<V: Quads<R>, const R: usize>(word: V, shift: usize, mask: i32) -> V {
+    word.shr(shift as u32).and(V::splat(mask * 0x0101_0101))
+}
+
+/// Groups of 32 from 4 bits a value, 64 values in a run of 32 bytes.
+#[inline(always)]
+fn four_bits<V: Quads<R>, const R: usize, const BYTES: usize>(
+    blocks: &[&[u8; BYTES]; R],
+    at: usize,
+) -> [Group<V>; 8] {
+    let mut groups = [[V::splat(0); 8]; 8];
+    for h in 0..4 {
+        let run = quads::bytes(blocks, at + 32 * h);
+        for g in 0..2 {
+            groups[2 * h + g] = array!([run[0]; 8], q => bits(run[q], 4 * g, 15));
+        }
+    }
+    groups
+}
+
+/// Groups of 32 from 2 bits a value, 128 values in a run of 32 bytes.
+#[inline(always)]
+fn two_bits<V: Quads<R>, const R: usize, const BYTES: usize>(
+    blocks: &[&[u8; BYTES]; R],
+    at: usize,
+) -> [Group<V>; 8] {
+    let mut groups = [[V::splat(0); 8]; 8];
+    for h in 0..2 {
+        let run = quads::bytes(blocks, at + 32 * h);
+        for g in 0..4 {
+            groups[4 * h + g] = array!([run[0]; 8], q => bits(run[q], 2 * g, 3));
+        }
+    }
+    groups
+}
+
+#[inline(always)]
+fn unpack_q2_k<V: Quads<R>, const R: usize>(b: &[&[u8; 84]; R]) -> Block<V, R> {
+    let packed: [V; 4] = quads::words(b, 0);
+    let dm: V = quads::word(b, 80);
+    let mins = numbers(&array!([packed[0]; 4], i => quads::high(packed[i])), 0);
+    let scales = numbers(&array!([packed[0]; 4], i => quads::low(packed[i])), 0);
+    let mut block = Block::new(two_bits(b, 16), dm).scaled(&scales, 0);
+    block.mins = array!([dm; 8], p => quads::pair(mins[2 * p], mins[2 * p + 1]));
+    block.m = dm.shr(16).low_f16();
+    block
+}
+
+#[inline(always)]
+fn unpack_q3_k<V: Quads<R>, const R: usize>(b: &[&[u8; 110]; R]) -> Block<V, R> {
+    // The scales, and d beside them.
+    let mut tail = [[0; 16]; R];
+    for r in 0..R {
+        tail[r][..14].copy_from_slice(&b[r][96..]);
+    }
+    let [first, second, top, d] = V::interleave(&tail);
+    let scale = |low: V, i: usize| low.or(bits(top, 2 * i, 3).shl(4));
+    let packed = [
+        scale(quads::low(first), 0),
+        scale(quads::low(second), 1),
+        scale(quads::high(first), 2),
+        scale(quads::high(second), 3),
+    ];
+    let mut groups = two_bits::<V, R, 110>(b, 32);
+    let mask: Group<V> = quads::bytes(b, 0);
+    for g in 0..8 {
+        for q in 0..8 {
+            groups[g][q] = groups[g][q].or(bits::<V, R>(mask[q], g, 1).shl(2));
+        }
+    }
+    Block::new(groups, d).scaled(&numbers(&packed, 32), 4)
+}
+
+/// What q4_k and q5_k share: scales and minima of 6 bits behind d and dmin.
+#[inline(always)]
+fn six_bit_scales<V: Quads<R>, const R: usize, const BYTES: usize>(
+    b: &[&[u8; BYTES]; R],
+    groups: [Group<V>; 8],
+) -> Block<V, R> {
+    let [dm, scales, mins, rest]: [V; 4] = quads::words(b, 0);
+    let six = V::splat(0x3f3f_3f3f);
+    let top = |word: V| word.shr(2).and(V::splat(0x3030_3030));
+    let scales = [scales.and(six), quads::low(rest).or(top(scales))];
+    let mins = [mins.and(six), quads::high(rest).or(top(mins))];
+    let mut block = Block::new(groups, dm);
+    block.m = dm.shr(16).low_f16();
+    for g in 0..8 {
+        block.scales[g] = [byte(scales[g / 4], g % 4).scale(); 2];
+        let min = byte(mins[g / 4], g % 4);
+        block.mins[g] = quads::pair(min, min);
+    }
+    block
+}
+
+#[inline(always)]
+fn unpack_q5_k<V: Quads<R>, const R: usize>(b: &[&[u8; 176]; R]) -> Block<V, R> {
+    let mut groups = four_bits::<V, R, 176>(b, 48);
+    let top: Group<V> = quads::bytes(b, 16);
+    for g in 0..8 {
+        for q in 0..8 {
+            groups[g][q] = groups[g][q].or(bits::<V, R>(top[q], g, 1).shl(4));
+        }
+    }
+    six_bit_scales(b, groups)
+}
+
+#[inline(always)]
+fn unpack_q6_k<V: Quads<R>, const R: usize>(b: &[&[u8; 210]; R]) -> Block<V, R> {
+    // 128 values in 64 bytes of low halves, the first 64 in the low nibbles.
+    let mut groups = two_bits::<V, R, 210>(b, 128);
+    for run in 0..4 {
+        let low: Group<V> = quads::bytes(b, 32 * run);
+        for half in 0..2 {
+            let group = &mut groups[run / 2 * 4 + half * 2 + run % 2];
+            for q in 0..8 {
+                group[q] = group[q].shl(4).or(bits(low[q], 4 * half, 15));
+            }
+        }
+    }
+    let signed = V::splat(0x8080_8080_u32.cast_signed());
+    let scales: [V; 4] = quads::words(b, 192);
+    let scales = array!([signed; 4], i => scales[i].xor(signed));
+    Block::new(groups, quads::half_word(b, 208)).scaled(&numbers(&scales, 128), 32)
+}
+
+#[inline(always)]
+fn unpack_q8_k<V: Quads<R>, const R: usize>(b: &[&[u8; 292]; R]) -> Block<V, R> {
+    let zero = V::splat(0);
+    let mut groups = [[zero; 8]; 8];
+    for g in 0..8 {
+        groups[g] = quads::bytes(b, 4 + 32 * g);
+        for q in 0..8 {
+            groups[g][q] = groups[g][q].signed();
+        }
+    }
+    let mut block = Block::new(groups, zero).scaled(&[V::splat(1); 16], V::BIAS);
+    block.d = V::floats(&array!([0.0; R], r => f32::from_le_bytes(quads::field(b[r], 0))));
+    block
+}
+
+#[inline(always)]
+fn unpack_iq4_xs<V: Quads<R>, const R: usize>(b: &[&[u8; 136]; R]) -> Block<V, R> {
+    // d, two top bits of each scale above it; then their low halves.
+    let [top, low, ..]: [V; 4] = quads::words(b, 0);
+    let mut groups = [[top; 8]; 8];
+    let mut scales = [top; 16];
+    for g in 0..8 {
+        groups[g] = quads::look_up(&iq4_nl::LEVELS, quads::nibbles(quads::words(b, 8 + 16 * g)));
+        let four = low.shr(4 * g as u32).and(V::splat(15));
+        let two = top.shr(16 + 2 * g as u32).and(V::splat(3));
+        let scale = four.or(two.shl(4)).sub(V::splat(32));
+        (scales[2 * g], scales[2 * g + 1]) = (scale, scale);
+    }
+    Block::new(groups, top).scaled(&scales, V::BIAS)
+}
+
+/// Names a format's weights and writes its entry, as in `block32`.
+macro_rules! formats {
+    ($(
+        $name:ident $weights:ident: $bytes:literal, { $($const:tt)* }, $unpack:expr;
+    )*) => {$(
+        pub(super) struct $weights;
+
+        impl Weights for $weights {
+            $($const)*
+        }
+
+        #[inline(always)]
+        pub(super) fn $name<V: Quads<R>, const R: usize, const T: usize>(
+            rows: &Rows<'_>,
+            xs: &[Q8KRow<'_>],
+            acc: &mut [Sums],
+        ) {
+            chains::<V, $weights, R, T, $bytes>(rows, xs, acc, $unpack);
+        }
+    )*};
+}
+
+formats! {
+    q2_k Q2K: 84, { const CHAIN: usize = 4; const MINIMA: bool = true; }, unpack_q2_k;
+    q3_k Q3K: 110, { const CHAIN: usize = 4; const OFFSET: i16 = 4; }, unpack_q3_k;
+    q4_k Q4K: 144, {
+        const CHAIN: usize = 8;
+        const MINIMA: bool = true;
+        const WIDE: bool = true;
+    }, |b| six_bit_scales(b, four_bits(b, 16));
+    q5_k Q5K: 176, {
+        const CHAIN: usize = 4;
+        const MINIMA: bool = true;
+        const WIDE: bool = true;
+    }, unpack_q5_k;
+    q6_k Q6K: 210, { const CHAIN: usize = 2; const OFFSET: i16 = 32; }, unpack_q6_k;
+    q8_k Q8K: 292, {
+        const CHAIN: usize = 1;
+        const SIGNED: bool = true;
+        const WIDE: bool = true;
+    }, unpack_q8_k;
+    iq4_xs Iq4Xs: 136, {
+        const CHAIN: usize = 1;
+        const SIGNED: bool = true;
+        const WIDE: bool = true;
+    }, unpack_iq4_xs;
+}

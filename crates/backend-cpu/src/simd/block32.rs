@@ -1,0 +1,258 @@
+//! Integer dot products of the formats with blocks of 32 values, with q8_0 activations.
+//!
+//! Chains of 16-bit sums, for instruction sets that have them: a quad adds two products to a word,
+//! so values up to 15 allow eight quads (15 · 127 · 16 = 30480), values up to 31 four
+//! (31 · 127 · 8 = 31496).
+
+use super::amx::{Activations, TOKENS};
+use super::integer::{ROWS, Rows, Sums};
+use super::quads::{self, Group, Quads, Values, Weights, array};
+use crate::kernels::quant::{Q8_0Row, iq4_nl, mxfp4};
+
+/// Blocks that are unpacked together for many tokens: as many as stay in the first cache.
+const PANEL: usize = 16;
+
+/// A block of the rows.
+#[derive(Clone, Copy)]
+pub(super) struct Block<V: Quads<R>, const R: usize> {
+    w: Group<V>,
+    d: V::Floats,
+    /// Added once per block, times Σ x, where the format has it.
+    m: V::Floats,
+}
+
+impl<V: Quads<R>, const R: usize> Block<V, R> {
+    /// With the f16 in the low halves of `d`.
+    #[inline(always)]
+    fn new(w: Group<V>, d: V) -> Self {
+        Block { w, d: d.low_f16(), m: V::zeros() }
+    }
+
+    /// With the minima in the high halves, too.
+    #[inline(always)]
+    fn with_minima(w: Group<V>, dm: V) -> Self {
+        Block { w, d: dm.low_f16(), m: dm.shr(16).low_f16() }
+    }
+}
+
+/// The chains of the rows' outputs for each token.
+#[inline(always)]
+pub(super) fn chains<V, F, const R: usize, const T: usize, const BYTES: usize>(
+    rows: &Rows<'_>,
+    xs: &[Q8_0Row<'_>],
+    acc: &mut [Sums],
+    unpack: impl Fn(&[&[u8; BYTES]; R]) -> Block<V, R>,
+) where
+    V: Quads<R>,
+    F: Weights,
+{
+    let blocks = rows[0].len() / BYTES;
+    for part in (0..ROWS).step_by(R) {
+        let rows = array!([&[][..]; R], r => &rows[part + r].as_chunks::<BYTES>().0[..blocks]);
+        let block = |b: usize| {
+            quads::prefetch(&rows, b);
+            unpack(&array!([&rows[0][b]; R], r => &rows[r][b]))
+        };
+        if let ([x], [acc]) = (xs, &mut *acc) {
+            // The chains stay in a register: through memory, each link would wait for a store.
+            let mut chain = V::floats(lanes(acc, part));
+            for b in 0..blocks {
+                let block = block(b);
+                chain = link::<V, F, R>(&block, x, b, sum::<V, F, R>(&block, x, b), chain);
+            }
+            V::store(chain, lanes_mut(acc, part));
+            continue;
+        }
+        let empty = Block::new([V::splat(0); 8], V::splat(0));
+        let mut panel = [empty; PANEL];
+        let tiles = V::tiles();
+        for first in (0..blocks).step_by(PANEL) {
+            let panel = &mut panel[..PANEL.min(blocks - first)];
+            for b in 0..panel.len() {
+                panel[b] = block(first + b);
+            }
+            for (xs, acc) in xs.chunks(TOKENS).zip(acc.chunks_mut(TOKENS)) {
+                if let (Some(tiles), Some(xs), Some(acc)) =
+                    (&tiles, xs.as_array(), acc.as_mut_array())
+                    && many::<V, F, R>(tiles, panel, first, xs, acc, part)
+                {
+                    continue;
+                }
+                let (groups, rest) = xs.as_chunks::<T>();
+                let (sums, rest_sums) = acc.as_chunks_mut::<T>();
+                for (xs, acc) in groups.iter().zip(sums) {
+                    few::<V, F, R, T>(panel, first, xs, acc, part);
+                }
+                for (x, acc) in rest.iter().zip(rest_sums) {
+                    few::<V, F, R, 1>(panel, first, &[*x], std::array::from_mut(acc), part);
+                }
+            }
+        }
+    }
+}
+
+/// A panel's blocks for the tokens of a tile; false where they do not lie evenly.
+#[inline(always)]
+fn many<V: Quads<R>, F: Weights, const R: usize>(
+    tiles: &V::Tiles,
+    panel: &[Block<V, R>],
+    first: usize,
+    xs: &[Q8_0Row<'_>; TOKENS],
+    acc: &mut [Sums; TOKENS],
+    part: usize,
+) -> bool {
+    let planes = array!([&[][..]; TOKENS], t => bytemuck::must_cast_slice(xs[t].q));
+    let Some(activations) = Activations::new(planes) else { return false };
+    let xs = array!([Q8_0Row::default(); TOKENS], t => xs[t].part(first, panel.len()));
+    let mut chains = array!([V::zeros(); TOKENS], t => V::floats(lanes(&acc[t], part)));
+    let mut sums = [V::splat(0); TOKENS];
+    for b in 0..panel.len() {
+        let block = &panel[b];
+        V::tile_dot(tiles, &block.w, Values::All, activations, 32 * (first + b), &mut sums);
+        for t in 0..TOKENS {
+            let sum = without_offset::<V, F, R>(sums[t], &xs[t], b);
+            chains[t] = link::<V, F, R>(block, &xs[t], b, sum, chains[t]);
+        }
+    }
+    for t in 0..TOKENS {
+        V::store(chains[t], lanes_mut(&mut acc[t], part));
+    }
+    true
+}
+
+/// A panel's blocks for `T` tokens, whose chains stay in registers.
+#[inline(always)]
+fn few<V: Quads<R>, F: Weights, const R: usize, const T: usize>(
+    panel: &[Block<V, R>],
+    first: usize,
+    xs: &[Q8_0Row<'_>; T],
+    acc: &mut [Sums; T],
+    part: usize,
+) {
+    let mut chains = array!([V::zeros(); T], t => V::floats(lanes(&acc[t], part)));
+    let xs = array!([Q8_0Row::default(); T], t => xs[t].part(first, panel.len()));
+    for b in 0..panel.len() {
+        for t in 0..T {
+            let sum = sum::<V, F, R>(&panel[b], &xs[t], b);
+            chains[t] = link::<V, F, R>(&panel[b], &xs[t], b, sum, chains[t]);
+        }
+    }
+    for t in 0..T {
+        V::store(chains[t], lanes_mut(&mut acc[t], part));
+    }
+}
+
+/// The sums of `R` rows.
+#[inline(always)]
+pub(super) fn lanes<const R: usize>(acc: &Sums, part: usize) -> &[f32; R] {
+    acc[part..].first_chunk().expect("a part of the rows")
+}
+
+#[inline(always)]
+pub(super) fn lanes_mut<const R: usize>(acc: &mut Sums, part: usize) -> &mut [f32; R] {
+    acc[part..].first_chunk_mut().expect("a part of the rows")
+}
+
+/// `sum − offset · Σ x`: the offsets of unsigned weights.
+#[inline(always)]
+fn without_offset<V: Quads<R>, F: Weights, const R: usize>(sum: V, x: &Q8_0Row<'_>, b: usize) -> V {
+    let offset = if F::SIGNED { V::BIAS } else { F::OFFSET };
+    if offset == 0 {
+        return sum;
+    }
+    // Sums of 32 bytes fit 16 bits; their upper half, the sign, meets a zero.
+    sum.add_pairs(V::splat(i32::from(-offset) & 0xffff), x.sums[b])
+}
+
+/// Σ w · x of a block, offsets removed.
+#[inline(always)]
+fn sum<V: Quads<R>, F: Weights, const R: usize>(
+    block: &Block<V, R>,
+    x: &Q8_0Row<'_>,
+    b: usize,
+) -> V {
+    V::dot::<F>(&block.w, &x.quads[b], without_offset::<V, F, R>(V::splat(0), x, b))
+}
+
+/// A token's chains, one block further.
+#[inline(always)]
+fn link<V: Quads<R>, F: Weights, const R: usize>(
+    block: &Block<V, R>,
+    x: &Q8_0Row<'_>,
+    b: usize,
+    sum: V,
+    chain: V::Floats,
+) -> V::Floats {
+    let chain = sum.link(block.d, x.scales[b], chain);
+    if F::MINIMA {
+        return V::splat(x.sums[b]).link(block.m, x.scales[b], chain);
+    }
+    chain
+}
+
+/// Names a format's weights and writes its entry: the dot products of `$bytes` a block, which
+/// `$unpack` makes a [`Block`].
+macro_rules! formats {
+    ($(
+        $name:ident $weights:ident: $bytes:literal, { $($const:tt)* }, $unpack:expr;
+    )*) => {$(
+        pub(super) struct $weights;
+
+        impl Weights for $weights {
+            $($const)*
+        }
+
+        #[inline(always)]
+        pub(super) fn $name<V: Quads<R>, const R: usize, const T: usize>(
+            rows: &Rows<'_>,
+            xs: &[Q8_0Row<'_>],
+            acc: &mut [Sums],
+        ) {
+            chains::<V, $weights, R, T, $bytes>(rows, xs, acc, $unpack);
+        }
+    )*};
+}
+
+formats! {
+    q4_0 Q4_0: 18, { const CHAIN: usize = 8; const OFFSET: i16 = 8; }, |b| {
+        Block::new(quads::nibbles(quads::words(b, 2)), quads::half_word(b, 0))
+    };
+    q4_1 Q4_1: 20, { const CHAIN: usize = 8; const MINIMA: bool = true; }, |b| {
+        Block::with_minima(quads::nibbles(quads::words(b, 4)), quads::word(b, 0))
+    };
+    q5_0 Q5_0: 22, { const CHAIN: usize = 4; const OFFSET: i16 = 16; }, |b| {
+        Block::new(five_bits(b, 2), quads::half_word(b, 0))
+    };
+    q5_1 Q5_1: 24, { const CHAIN: usize = 4; const MINIMA: bool = true; }, |b| {
+        Block::with_minima(five_bits(b, 4), quads::word(b, 0))
+    };
+    q8_0 Q8_0: 34, { const CHAIN: usize = 1; const SIGNED: bool = true; }, |b| {
+        Block::new(quads::bytes(b, 2).map(V::signed), quads::half_word(b, 0))
+    };
+    iq4_nl Iq4Nl: 18, { const CHAIN: usize = 1; const SIGNED: bool = true; }, |b| {
+        let w = quads::look_up(&iq4_nl::LEVELS, quads::nibbles(quads::words(b, 2)));
+        Block::new(w, quads::half_word(b, 0))
+    };
+    mxfp4 Mxfp4: 17, { const CHAIN: usize = 1; const SIGNED: bool = true; }, |b| {
+        let w = quads::look_up(&mxfp4::LEVELS, quads::nibbles(quads::words(b, 1)));
+        let d = V::floats(&array!([0.0; R], r => mxfp4::half_scale(b[r][0])));
+        Block { w, d, m: V::zeros() }
+    };
+}
+
+/// Levels of five bits: the top bits as a u32 at `at`, then the low halves.
+#[inline(always)]
+fn five_bits<V: Quads<R>, const R: usize, const BYTES: usize>(
+    blocks: &[&[u8; BYTES]; R],
+    at: usize,
+) -> Group<V> {
+    let low: Group<V> = quads::nibbles(quads::words(blocks, at + 4));
+    let top: V = quads::word(blocks, at);
+    // Bit i of four goes to bit 4 of byte i: the multiple by 2^(4 + 7i) brings it there.
+    let spread = V::splat(1 << 4 | 1 << 11 | 1 << 18 | 1 << 25);
+    let fifth = V::splat(0x1010_1010);
+    array!([low[0]; 8], q => {
+        let four = top.shr(4 * q as u32).and(V::splat(15));
+        low[q].or(four.mul(spread).and(fifth))
+    })
+}
