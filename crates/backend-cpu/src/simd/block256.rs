@@ -50,16 +50,21 @@ impl<V: Quads<R>, const R: usize> Block<V, R> {
     }
 }
 
+/// A format: what its weights are, and how its blocks are unpacked. Functions of a trait, not
+/// closures, which might not be inlined and so not be compiled for the instruction set.
+trait Format<V: Quads<R>, const R: usize, const BYTES: usize>: Weights {
+    fn unpack(b: &[&[u8; BYTES]; R]) -> Block<V, R>;
+}
+
 /// The chains of the rows' outputs for each token.
 #[inline(always)]
 fn chains<V, F, const R: usize, const T: usize, const BYTES: usize>(
     rows: &Rows<'_>,
     xs: &[Q8KRow<'_>],
     acc: &mut [Sums],
-    unpack: impl Fn(&[&[u8; BYTES]; R]) -> Block<V, R>,
 ) where
     V: Quads<R>,
-    F: Weights,
+    F: Format<V, R, BYTES>,
 {
     let blocks = rows[0].len() / BYTES;
     let zero = V::splat(0);
@@ -71,7 +76,7 @@ fn chains<V, F, const R: usize, const T: usize, const BYTES: usize>(
             let panel = &mut panel[..PANEL.min(blocks - first)];
             for b in 0..panel.len() {
                 quads::prefetch(&rows, first + b);
-                panel[b] = unpack(&array!([&rows[0][first + b]; R], r => &rows[r][first + b]));
+                panel[b] = F::unpack(&array!([&rows[0][first + b]; R], r => &rows[r][first + b]));
             }
             for (xs, acc) in xs.chunks(TOKENS).zip(acc.chunks_mut(TOKENS)) {
                 if let (Some(tiles), Some(xs), Some(acc)) =
@@ -256,18 +261,13 @@ fn unpack_q3_k<V: Quads<R>, const R: usize>(b: &[&[u8; 110]; R]) -> Block<V, R> 
         tail[r][..14].copy_from_slice(&b[r][96..]);
     }
     let [first, second, top, d] = V::interleave(&tail);
-    let scale = |low: V, i: usize| low.or(bits(top, 2 * i, 3).shl(4));
-    let packed = [
-        scale(quads::low(first), 0),
-        scale(quads::low(second), 1),
-        scale(quads::high(first), 2),
-        scale(quads::high(second), 3),
-    ];
+    let low = [quads::low(first), quads::low(second), quads::high(first), quads::high(second)];
+    let packed = array!([top; 4], i => low[i].or(bits(top, 2 * i, 3).shl(4)));
     let mut groups = two_bits::<V, R, 110>(b, 32);
     let mask: Group<V> = quads::bytes(b, 0);
     for g in 0..8 {
         for q in 0..8 {
-            groups[g][q] = groups[g][q].or(bits::<V, R>(mask[q], g, 1).shl(2));
+            groups[g][q] = groups[g][q].or(bits(mask[q], g, 1).shl(2));
         }
     }
     Block::new(groups, d).scaled(&numbers(&packed, 32), 4)
@@ -281,9 +281,9 @@ fn six_bit_scales<V: Quads<R>, const R: usize, const BYTES: usize>(
 ) -> Block<V, R> {
     let [dm, scales, mins, rest]: [V; 4] = quads::words(b, 0);
     let six = V::splat(0x3f3f_3f3f);
-    let top = |word: V| word.shr(2).and(V::splat(0x3030_3030));
-    let scales = [scales.and(six), quads::low(rest).or(top(scales))];
-    let mins = [mins.and(six), quads::high(rest).or(top(mins))];
+    let two = V::splat(0x3030_3030);
+    let scales = [scales.and(six), quads::low(rest).or(scales.shr(2).and(two))];
+    let mins = [mins.and(six), quads::high(rest).or(mins.shr(2).and(two))];
     let mut block = Block::new(groups, dm);
     block.m = dm.shr(16).low_f16();
     for g in 0..8 {
@@ -300,7 +300,7 @@ fn unpack_q5_k<V: Quads<R>, const R: usize>(b: &[&[u8; 176]; R]) -> Block<V, R> 
     let top: Group<V> = quads::bytes(b, 16);
     for g in 0..8 {
         for q in 0..8 {
-            groups[g][q] = groups[g][q].or(bits::<V, R>(top[q], g, 1).shl(4));
+            groups[g][q] = groups[g][q].or(bits(top[q], g, 1).shl(4));
         }
     }
     six_bit_scales(b, groups)
@@ -359,12 +359,19 @@ fn unpack_iq4_xs<V: Quads<R>, const R: usize>(b: &[&[u8; 136]; R]) -> Block<V, R
 /// Names a format's weights and writes its entry, as in `block32`.
 macro_rules! formats {
     ($(
-        $name:ident $weights:ident: $bytes:literal, { $($const:tt)* }, $unpack:expr;
+        $name:ident $weights:ident: $bytes:literal, { $($const:tt)* }, $b:ident => $unpack:expr;
     )*) => {$(
         pub(super) struct $weights;
 
         impl Weights for $weights {
             $($const)*
+        }
+
+        impl<V: Quads<R>, const R: usize> Format<V, R, $bytes> for $weights {
+            #[inline(always)]
+            fn unpack($b: &[&[u8; $bytes]; R]) -> Block<V, R> {
+                $unpack
+            }
         }
 
         #[inline(always)]
@@ -373,33 +380,33 @@ macro_rules! formats {
             xs: &[Q8KRow<'_>],
             acc: &mut [Sums],
         ) {
-            chains::<V, $weights, R, T, $bytes>(rows, xs, acc, $unpack);
+            chains::<V, $weights, R, T, $bytes>(rows, xs, acc);
         }
     )*};
 }
 
 formats! {
-    q2_k Q2K: 84, { const CHAIN: usize = 4; const MINIMA: bool = true; }, unpack_q2_k;
-    q3_k Q3K: 110, { const CHAIN: usize = 4; const OFFSET: i16 = 4; }, unpack_q3_k;
+    q2_k Q2K: 84, { const CHAIN: usize = 4; const MINIMA: bool = true; }, b => unpack_q2_k(b);
+    q3_k Q3K: 110, { const CHAIN: usize = 4; const OFFSET: i16 = 4; }, b => unpack_q3_k(b);
     q4_k Q4K: 144, {
         const CHAIN: usize = 8;
         const MINIMA: bool = true;
         const WIDE: bool = true;
-    }, |b| six_bit_scales(b, four_bits(b, 16));
+    }, b => six_bit_scales(b, four_bits(b, 16));
     q5_k Q5K: 176, {
         const CHAIN: usize = 4;
         const MINIMA: bool = true;
         const WIDE: bool = true;
-    }, unpack_q5_k;
-    q6_k Q6K: 210, { const CHAIN: usize = 2; const OFFSET: i16 = 32; }, unpack_q6_k;
+    }, b => unpack_q5_k(b);
+    q6_k Q6K: 210, { const CHAIN: usize = 2; const OFFSET: i16 = 32; }, b => unpack_q6_k(b);
     q8_k Q8K: 292, {
         const CHAIN: usize = 1;
         const SIGNED: bool = true;
         const WIDE: bool = true;
-    }, unpack_q8_k;
+    }, b => unpack_q8_k(b);
     iq4_xs Iq4Xs: 136, {
         const CHAIN: usize = 1;
         const SIGNED: bool = true;
         const WIDE: bool = true;
-    }, unpack_iq4_xs;
+    }, b => unpack_iq4_xs(b);
 }

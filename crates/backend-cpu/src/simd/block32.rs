@@ -35,29 +35,30 @@ impl<V: Quads<R>, const R: usize> Block<V, R> {
     }
 }
 
+/// A format: what its weights are, and how its blocks are unpacked. Functions of a trait, not
+/// closures, which might not be inlined and so not be compiled for the instruction set.
+trait Format<V: Quads<R>, const R: usize, const BYTES: usize>: Weights {
+    fn unpack(b: &[&[u8; BYTES]; R]) -> Block<V, R>;
+}
+
 /// The chains of the rows' outputs for each token.
 #[inline(always)]
-pub(super) fn chains<V, F, const R: usize, const T: usize, const BYTES: usize>(
+fn chains<V, F, const R: usize, const T: usize, const BYTES: usize>(
     rows: &Rows<'_>,
     xs: &[Q8_0Row<'_>],
     acc: &mut [Sums],
-    unpack: impl Fn(&[&[u8; BYTES]; R]) -> Block<V, R>,
 ) where
     V: Quads<R>,
-    F: Weights,
+    F: Format<V, R, BYTES>,
 {
     let blocks = rows[0].len() / BYTES;
     for part in (0..ROWS).step_by(R) {
         let rows = array!([&[][..]; R], r => &rows[part + r].as_chunks::<BYTES>().0[..blocks]);
-        let block = |b: usize| {
-            quads::prefetch(&rows, b);
-            unpack(&array!([&rows[0][b]; R], r => &rows[r][b]))
-        };
         if let ([x], [acc]) = (xs, &mut *acc) {
             // The chains stay in a register: through memory, each link would wait for a store.
             let mut chain = V::floats(lanes(acc, part));
             for b in 0..blocks {
-                let block = block(b);
+                let block = next::<V, F, R, BYTES>(&rows, b);
                 chain = link::<V, F, R>(&block, x, b, sum::<V, F, R>(&block, x, b), chain);
             }
             V::store(chain, lanes_mut(acc, part));
@@ -69,7 +70,7 @@ pub(super) fn chains<V, F, const R: usize, const T: usize, const BYTES: usize>(
         for first in (0..blocks).step_by(PANEL) {
             let panel = &mut panel[..PANEL.min(blocks - first)];
             for b in 0..panel.len() {
-                panel[b] = block(first + b);
+                panel[b] = next::<V, F, R, BYTES>(&rows, first + b);
             }
             for (xs, acc) in xs.chunks(TOKENS).zip(acc.chunks_mut(TOKENS)) {
                 if let (Some(tiles), Some(xs), Some(acc)) =
@@ -89,6 +90,16 @@ pub(super) fn chains<V, F, const R: usize, const T: usize, const BYTES: usize>(
             }
         }
     }
+}
+
+/// Block `b` of the rows, unpacked.
+#[inline(always)]
+fn next<V: Quads<R>, F: Format<V, R, BYTES>, const R: usize, const BYTES: usize>(
+    rows: &[&[[u8; BYTES]]; R],
+    b: usize,
+) -> Block<V, R> {
+    quads::prefetch(rows, b);
+    F::unpack(&array!([&rows[0][b]; R], r => &rows[r][b]))
 }
 
 /// A panel's blocks for the tokens of a tile; false where they do not lie evenly.
@@ -194,12 +205,19 @@ fn link<V: Quads<R>, F: Weights, const R: usize>(
 /// `$unpack` makes a [`Block`].
 macro_rules! formats {
     ($(
-        $name:ident $weights:ident: $bytes:literal, { $($const:tt)* }, $unpack:expr;
+        $name:ident $weights:ident: $bytes:literal, { $($const:tt)* }, $b:ident => $unpack:expr;
     )*) => {$(
         pub(super) struct $weights;
 
         impl Weights for $weights {
             $($const)*
+        }
+
+        impl<V: Quads<R>, const R: usize> Format<V, R, $bytes> for $weights {
+            #[inline(always)]
+            fn unpack($b: &[&[u8; $bytes]; R]) -> Block<V, R> {
+                $unpack
+            }
         }
 
         #[inline(always)]
@@ -208,32 +226,32 @@ macro_rules! formats {
             xs: &[Q8_0Row<'_>],
             acc: &mut [Sums],
         ) {
-            chains::<V, $weights, R, T, $bytes>(rows, xs, acc, $unpack);
+            chains::<V, $weights, R, T, $bytes>(rows, xs, acc);
         }
     )*};
 }
 
 formats! {
-    q4_0 Q4_0: 18, { const CHAIN: usize = 8; const OFFSET: i16 = 8; }, |b| {
+    q4_0 Q4_0: 18, { const CHAIN: usize = 8; const OFFSET: i16 = 8; }, b => {
         Block::new(quads::nibbles(quads::words(b, 2)), quads::half_word(b, 0))
     };
-    q4_1 Q4_1: 20, { const CHAIN: usize = 8; const MINIMA: bool = true; }, |b| {
+    q4_1 Q4_1: 20, { const CHAIN: usize = 8; const MINIMA: bool = true; }, b => {
         Block::with_minima(quads::nibbles(quads::words(b, 4)), quads::word(b, 0))
     };
-    q5_0 Q5_0: 22, { const CHAIN: usize = 4; const OFFSET: i16 = 16; }, |b| {
+    q5_0 Q5_0: 22, { const CHAIN: usize = 4; const OFFSET: i16 = 16; }, b => {
         Block::new(five_bits(b, 2), quads::half_word(b, 0))
     };
-    q5_1 Q5_1: 24, { const CHAIN: usize = 4; const MINIMA: bool = true; }, |b| {
+    q5_1 Q5_1: 24, { const CHAIN: usize = 4; const MINIMA: bool = true; }, b => {
         Block::with_minima(five_bits(b, 4), quads::word(b, 0))
     };
-    q8_0 Q8_0: 34, { const CHAIN: usize = 1; const SIGNED: bool = true; }, |b| {
+    q8_0 Q8_0: 34, { const CHAIN: usize = 1; const SIGNED: bool = true; }, b => {
         Block::new(quads::bytes(b, 2).map(V::signed), quads::half_word(b, 0))
     };
-    iq4_nl Iq4Nl: 18, { const CHAIN: usize = 1; const SIGNED: bool = true; }, |b| {
+    iq4_nl Iq4Nl: 18, { const CHAIN: usize = 1; const SIGNED: bool = true; }, b => {
         let w = quads::look_up(&iq4_nl::LEVELS, quads::nibbles(quads::words(b, 2)));
         Block::new(w, quads::half_word(b, 0))
     };
-    mxfp4 Mxfp4: 17, { const CHAIN: usize = 1; const SIGNED: bool = true; }, |b| {
+    mxfp4 Mxfp4: 17, { const CHAIN: usize = 1; const SIGNED: bool = true; }, b => {
         let w = quads::look_up(&mxfp4::LEVELS, quads::nibbles(quads::words(b, 1)));
         let d = V::floats(&array!([0.0; R], r => mxfp4::half_scale(b[r][0])));
         Block { w, d, m: V::zeros() }

@@ -152,7 +152,7 @@ impl<const AMX: bool> Quads<16> for Zmm<AMX> {
 
     #[inline(always)]
     fn tiles() -> Option<Tiles> {
-        AMX.then(Tiles::new)
+        if AMX { Some(Tiles::new()) } else { None }
     }
 
     #[inline(always)]
