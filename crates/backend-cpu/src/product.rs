@@ -5,15 +5,17 @@
 //! four weight rows at a time are decoded once for as many activation rows as a cache holds.
 
 use minfer_graph::TensorType;
-use minfer_quant::{DType, Planes};
+use minfer_quant::{DType, Planes, Quant};
 
-use crate::kernels::quant::{self, Q8_0Row, Q8KRow, Q16_0Row};
+use crate::kernels::quant::{self, Q8_0Row, Q8_0Tile, Q8KRow, Q8KTile, Q16_0Row};
 use crate::simd::{self, ROWS, Rows, Simd, Sums};
 use crate::sys::Rectangle;
 use crate::weights::Matrix;
 
-/// Activation rows that share one unpacking of a block: their values stay in the second cache.
+/// Most activation rows that share one unpacking of weights, and the bytes that they may take: they
+/// stay in the second cache while the weight rows of a task pass by.
 const TOKENS: usize = 128;
+const TOKEN_BYTES: usize = 512 << 10;
 
 /// Weight rows decoded at a time for float products.
 const DECODED: usize = 4;
@@ -43,6 +45,105 @@ impl<'a> Activations<'a> {
                 Activations::F32 { data: bytemuck::cast_slice(data), cols: ty.cols }
             }
         }
+    }
+}
+
+/// A type of quantized rows: how one is read, how many stand side by side, and their products.
+trait Operand<'x>: Copy + Default {
+    /// Rows side by side.
+    type Tile<'t>
+    where
+        Self: 't;
+
+    fn row(planes: &Planes, row: &'x [u8]) -> Self;
+    fn tile<'t>(rows: &'t [Self], room: &'t mut [f32]) -> Self::Tile<'t>
+    where
+        'x: 't;
+    /// Sums that the products of so many rows need.
+    fn places(rows: usize) -> usize;
+    fn dots(simd: Simd, quant: Quant, rows: &Rows<'_>, xs: &Self::Tile<'_>, acc: &mut [Sums]);
+}
+
+/// Places for whole panels, where there are panels.
+fn whole_panels(rows: usize) -> usize {
+    if rows < 2 { rows } else { rows.next_multiple_of(quant::TOKENS) }
+}
+
+impl<'x> Operand<'x> for Q8_0Row<'x> {
+    type Tile<'t>
+        = Q8_0Tile<'t>
+    where
+        Self: 't;
+
+    fn row(planes: &Planes, row: &'x [u8]) -> Self {
+        Q8_0Row::new(planes, row)
+    }
+
+    fn tile<'t>(rows: &'t [Self], room: &'t mut [f32]) -> Q8_0Tile<'t>
+    where
+        'x: 't,
+    {
+        Q8_0Tile::new(rows, room)
+    }
+
+    fn places(rows: usize) -> usize {
+        whole_panels(rows)
+    }
+
+    fn dots(simd: Simd, quant: Quant, rows: &Rows<'_>, xs: &Q8_0Tile<'_>, acc: &mut [Sums]) {
+        quant::dots_q8_0(simd, quant, rows, xs, acc);
+    }
+}
+
+impl<'x> Operand<'x> for Q8KRow<'x> {
+    type Tile<'t>
+        = Q8KTile<'t>
+    where
+        Self: 't;
+
+    fn row(planes: &Planes, row: &'x [u8]) -> Self {
+        Q8KRow::new(planes, row)
+    }
+
+    fn tile<'t>(rows: &'t [Self], room: &'t mut [f32]) -> Q8KTile<'t>
+    where
+        'x: 't,
+    {
+        Q8KTile::new(rows, room)
+    }
+
+    fn places(rows: usize) -> usize {
+        whole_panels(rows)
+    }
+
+    fn dots(simd: Simd, quant: Quant, rows: &Rows<'_>, xs: &Q8KTile<'_>, acc: &mut [Sums]) {
+        quant::dots_q8_k(simd, quant, rows, xs, acc);
+    }
+}
+
+impl<'x> Operand<'x> for Q16_0Row<'x> {
+    type Tile<'t>
+        = &'t [Self]
+    where
+        Self: 't;
+
+    fn row(planes: &Planes, row: &'x [u8]) -> Self {
+        Q16_0Row::new(planes, row)
+    }
+
+    fn tile<'t>(rows: &'t [Self], _room: &'t mut [f32]) -> &'t [Self]
+    where
+        'x: 't,
+    {
+        rows
+    }
+
+    fn places(rows: usize) -> usize {
+        rows
+    }
+
+    fn dots(simd: Simd, _quant: Quant, rows: &Rows<'_>, xs: &&[Self], acc: &mut [Sums]) {
+        quant::q8_0::dots_q16_0(simd, rows, xs, acc);
     }
 }
 
@@ -86,9 +187,20 @@ fn record<'a>(data: &'a [u8], planes: &Planes, row: usize) -> &'a [u8] {
     &data[row * planes.bytes()..][..planes.bytes()]
 }
 
-/// f32 that one worker needs as room for products with matrices of `cols` columns.
-pub(crate) fn room(cols: usize) -> usize {
-    DECODED * cols
+/// f32 that one worker needs as room for products with matrices of `cols` columns: decoded weight
+/// rows for float activations, panels of activation rows for quantized ones.
+pub(crate) fn room(cols: usize, activations: DType) -> usize {
+    match activations {
+        DType::F32 | DType::F16 | DType::BF16 | DType::I32 => DECODED * cols,
+        DType::Q8_0 | DType::Q8_K => quant::panel_bytes(tokens(cols), cols) / size_of::<f32>(),
+        DType::Q16_0 => 0,
+    }
+}
+
+/// Activation rows of `cols` columns that share one unpacking.
+fn tokens(cols: usize) -> usize {
+    let panels = TOKEN_BYTES / quant::panel_bytes(1, cols).max(1);
+    (panels * quant::TOKENS).clamp(quant::TOKENS, TOKENS)
 }
 
 /// Output columns of a task: enough tasks to share out, each long enough to be worth it.
@@ -101,42 +213,40 @@ impl Product<'_> {
     pub(crate) fn fill(&self, out: &mut Rectangle<'_, f32>, room: &mut [f32]) {
         match self.x {
             Activations::F32 { data, cols } => self.floats(data, cols, out, room),
-            Activations::Q8_0 { data, planes } => self.integers(
-                |row| Q8_0Row::new(&planes, record(data, &planes, row)),
-                |rows, xs, acc| quant::dots_q8_0(self.simd, self.matrix.quant, rows, xs, acc),
-                out,
-            ),
-            Activations::Q8K { data, planes } => self.integers(
-                |row| Q8KRow::new(&planes, record(data, &planes, row)),
-                |rows, xs, acc| quant::dots_q8_k(self.simd, self.matrix.quant, rows, xs, acc),
-                out,
-            ),
-            Activations::Q16_0 { data, planes } => self.integers(
-                |row| Q16_0Row::new(&planes, record(data, &planes, row)),
-                |rows, xs, acc| quant::q8_0::dots_q16_0(self.simd, rows, xs, acc),
-                out,
-            ),
+            Activations::Q8_0 { data, planes } => {
+                self.integers::<Q8_0Row<'_>>(data, planes, out, room);
+            }
+            Activations::Q8K { data, planes } => {
+                self.integers::<Q8KRow<'_>>(data, planes, out, room);
+            }
+            Activations::Q16_0 { data, planes } => {
+                self.integers::<Q16_0Row<'_>>(data, planes, out, room);
+            }
         }
     }
 
-    fn integers<X: Copy + Default>(
+    fn integers<'x, X: Operand<'x>>(
         &self,
-        row: impl Fn(usize) -> X,
-        dots: impl Fn(&Rows<'_>, &[X], &mut [Sums]),
+        data: &'x [u8],
+        planes: Planes,
         out: &mut Rectangle<'_, f32>,
+        room: &mut [f32],
     ) {
         let columns = out.columns.clone();
+        let step = tokens(self.matrix.cols);
         let mut acc = [Sums::default(); TOKENS];
-        for first in (0..self.pairs.len()).step_by(TOKENS) {
-            let tokens = TOKENS.min(self.pairs.len() - first);
+        for first in (0..self.pairs.len()).step_by(step) {
+            let tokens = step.min(self.pairs.len() - first);
             let mut xs = [X::default(); TOKENS];
             for (t, x) in xs[..tokens].iter_mut().enumerate() {
-                *x = row(self.pairs.get(first + t)[0]);
+                *x = X::row(&planes, record(data, &planes, self.pairs.get(first + t)[0]));
             }
+            let xs = X::tile(&xs[..tokens], room);
+            let acc = &mut acc[..X::places(tokens)];
             for n in columns.clone().step_by(ROWS) {
                 let rows: Rows<'_> = std::array::from_fn(|r| self.matrix.row(n + r));
-                acc[..tokens].fill(Sums::default());
-                dots(&rows, &xs[..tokens], &mut acc[..tokens]);
+                acc.fill(Sums::default());
+                X::dots(self.simd, self.matrix.quant, &rows, &xs, acc);
                 let live = ROWS.min(columns.end - n);
                 for (t, sums) in acc[..tokens].iter().enumerate() {
                     let to = &mut out.row(self.pairs.get(first + t)[1])[n - columns.start..];

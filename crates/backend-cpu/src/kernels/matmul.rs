@@ -36,9 +36,9 @@ pub(super) fn why(x: TensorType) -> &'static str {
     }
 }
 
-/// Bytes of room that the workers need: decoded weight rows, for float activations alone.
+/// Bytes of room that the workers need.
 pub(super) fn scratch(weight: &WeightDecl, x: TensorType, threads: usize) -> usize {
-    if x.dtype == DType::F32 { threads * product::room(weight.cols) * size_of::<f32>() } else { 0 }
+    threads * product::room(weight.cols, x.dtype) * size_of::<f32>()
 }
 
 /// Whether a weight can be multiplied by activations of this type.

@@ -3,15 +3,14 @@
 //!
 //! The instructions have no stable intrinsics; they are written in assembly, which leaves the
 //! registers to nobody else. A group's quads side by side are just what the instruction wants of
-//! its second operand; its first are the rows of activations as they lie, a fixed distance apart.
+//! its second operand; its first is a block of 16 tokens.
 
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
-/// Tokens of a tile.
-pub(super) const TOKENS: usize = 16;
+use crate::kernels::quant::TOKENS;
 
 /// Bytes of one row of sums, and of a quad of 16 weight rows.
 const LINE: usize = 64;
@@ -93,43 +92,16 @@ impl Drop for Tiles {
     }
 }
 
-/// A plane of 16 tokens' bytes, `stride` bytes apart.
-#[derive(Clone, Copy)]
-pub(super) struct Activations<'a> {
-    first: *const u8,
-    stride: usize,
-    /// Bytes of each.
-    len: usize,
-    borrow: PhantomData<&'a [u8]>,
-}
-
-impl<'a> Activations<'a> {
-    /// The tokens' planes, where they are of one length and a fixed distance apart.
-    pub(super) fn new(planes: [&'a [u8]; TOKENS]) -> Option<Self> {
-        let at = |t: usize| planes[t].as_ptr().expose_provenance();
-        let (len, stride) = (planes[0].len(), at(1).wrapping_sub(at(0)));
-        let even = |t: usize| at(t) == at(0).wrapping_add(t.wrapping_mul(stride)) && planes[t].len() == len;
-        (0..TOKENS).all(even).then_some(Activations {
-            first: planes[0].as_ptr(),
-            stride,
-            len,
-            borrow: PhantomData,
-        })
-    }
-}
-
-/// `out[t]` = Σ w · x of token t's `8 · 4` bytes from `at` on; weights are unsigned.
+/// `out[t]` = Σ w · x over the bytes of token t and a group; weights are unsigned.
 #[inline(always)]
 pub(super) fn dot32(
     _tiles: &Tiles,
     w: &[[u8; LINE]; 8],
-    x: Activations<'_>,
-    at: usize,
+    x: &[[i32; 8]; TOKENS],
     out: &mut [[i32; 16]; TOKENS],
 ) {
-    assert!(at + 32 <= x.len, "values of the plane");
-    // SAFETY: `Tiles` has set up the registers; the tokens' bytes, the group and the sums lie where
-    // the instructions read and write.
+    // SAFETY: `Tiles` has set up the registers; each instruction reads or writes the whole of the
+    // array that its operand points to.
     unsafe {
         asm!(
             "tilezero tmm0",
@@ -137,8 +109,8 @@ pub(super) fn dot32(
             "tileloadd tmm2, [{w} + {line}*1]",
             "tdpbsud tmm0, tmm1, tmm2",
             "tilestored [{out} + {line}*1], tmm0",
-            x = in(reg) x.first.wrapping_add(at),
-            stride = in(reg) x.stride,
+            x = in(reg) x,
+            stride = in(reg) size_of::<[i32; 8]>(),
             w = in(reg) w,
             line = in(reg) LINE,
             out = in(reg) out,
@@ -150,17 +122,17 @@ pub(super) fn dot32(
     }
 }
 
-/// The same for `4 · 4` bytes.
+/// The same for 16 of the bytes, from quad `first` on.
 #[inline(always)]
 pub(super) fn dot16(
     _tiles: &Tiles,
     w: &[[u8; LINE]; 4],
-    x: Activations<'_>,
-    at: usize,
+    x: &[[i32; 8]; TOKENS],
+    first: usize,
     out: &mut [[i32; 16]; TOKENS],
 ) {
-    assert!(at + 16 <= x.len, "values of the plane");
-    // SAFETY: as in `dot32`.
+    assert!(first <= 4, "a quad of the first half, or the second");
+    // SAFETY: as in `dot32`; of each token's quads four are read, from one that leaves four.
     unsafe {
         asm!(
             "tilezero tmm0",
@@ -168,8 +140,8 @@ pub(super) fn dot16(
             "tileloadd tmm4, [{w} + {line}*1]",
             "tdpbsud tmm0, tmm3, tmm4",
             "tilestored [{out} + {line}*1], tmm0",
-            x = in(reg) x.first.wrapping_add(at),
-            stride = in(reg) x.stride,
+            x = in(reg) &x[0][first],
+            stride = in(reg) size_of::<[i32; 8]>(),
             w = in(reg) w,
             line = in(reg) LINE,
             out = in(reg) out,

@@ -3,11 +3,10 @@
 //! Chains of 16-bit sums, for instruction sets that have them: values up to 3 or 7 and groups of 16
 //! allow four quads, up to 15 eight, up to 31 four, up to 63 two (63 · 127 · 4 = 32004).
 
-use super::amx::{Activations, TOKENS};
-use super::block32::{lanes, lanes_mut};
+use super::block32::{FEW, lanes, lanes_mut};
 use super::integer::{ROWS, Rows, Sums};
 use super::quads::{self, Group, Quads, Values, Weights, array};
-use crate::kernels::quant::{Q8KRow, iq4_nl};
+use crate::kernels::quant::{Panel256, Q8KRow, Q8KTile, TOKENS, iq4_nl};
 
 /// Super-blocks that are unpacked together for many tokens: as many as stay in the first cache.
 const PANEL: usize = 2;
@@ -60,7 +59,7 @@ trait Format<V: Quads<R>, const R: usize, const BYTES: usize>: Weights {
 #[inline(always)]
 fn chains<V, F, const R: usize, const T: usize, const BYTES: usize>(
     rows: &Rows<'_>,
-    xs: &[Q8KRow<'_>],
+    xs: &Q8KTile<'_>,
     acc: &mut [Sums],
 ) where
     V: Quads<R>,
@@ -78,88 +77,71 @@ fn chains<V, F, const R: usize, const T: usize, const BYTES: usize>(
                 quads::prefetch(&rows, first + b);
                 panel[b] = F::unpack(&array!([&rows[0][first + b]; R], r => &rows[r][first + b]));
             }
-            for (xs, acc) in xs.chunks(TOKENS).zip(acc.chunks_mut(TOKENS)) {
-                if let (Some(tiles), Some(xs), Some(acc)) =
-                    (&tiles, xs.as_array(), acc.as_mut_array())
-                    && many::<V, F, R>(tiles, panel, first, xs, acc, part)
-                {
-                    continue;
-                }
-                let (groups, rest) = xs.as_chunks::<T>();
-                let (sums, rest_sums) = acc.as_chunks_mut::<T>();
-                for (xs, acc) in groups.iter().zip(sums) {
-                    few::<V, F, R, T>(panel, first, xs, acc, part);
-                }
-                for (x, acc) in rest.iter().zip(rest_sums) {
-                    few::<V, F, R, 1>(panel, first, &[*x], std::array::from_mut(acc), part);
+            if let ([x], [acc]) = (xs.rows, &mut *acc) {
+                one::<V, F, R>(panel, x, first, lanes_mut(acc, part));
+                continue;
+            }
+            let all = xs.panels.chunks_exact(blocks).zip(acc.as_chunks_mut::<TOKENS>().0);
+            for ((xs, acc), rows) in all.zip(xs.rows.chunks(TOKENS)) {
+                let xs = &xs[first..][..panel.len()];
+                match &tiles {
+                    Some(tiles) if rows.len() > FEW => many::<V, F, R>(tiles, panel, xs, acc, part),
+                    Some(_) | None => {
+                        for i in 0..rows.len().div_ceil(T) {
+                            few::<V, F, R, T>(panel, xs, acc, part, i);
+                        }
+                    }
                 }
             }
         }
     }
 }
 
-/// A panel's blocks for the tokens of a tile; false where they do not lie evenly.
+/// A panel's blocks for one token.
 #[inline(always)]
-fn many<V: Quads<R>, F: Weights, const R: usize>(
-    tiles: &V::Tiles,
+fn one<V: Quads<R>, F: Weights, const R: usize>(
     panel: &[Block<V, R>],
+    x: &Q8KRow<'_>,
     first: usize,
-    xs: &[Q8KRow<'_>; TOKENS],
-    acc: &mut [Sums; TOKENS],
-    part: usize,
-) -> bool {
-    let planes = array!([&[][..]; TOKENS], t => bytemuck::must_cast_slice(xs[t].q));
-    let Some(activations) = Activations::new(planes) else { return false };
-    let xs = array!([Q8KRow::default(); TOKENS], t => xs[t].part(first, panel.len()));
-    let mut products = [V::splat(0); TOKENS];
-    for b in 0..panel.len() {
-        let block = &panel[b];
-        let mut sums = [V::splat(0); TOKENS];
+    acc: &mut [f32; R],
+) {
+    let mut chain = V::floats(acc);
+    for (b, block) in panel.iter().enumerate() {
+        let b = first + b;
+        let mut sums = [V::splat(0)];
         for g in 0..8 {
-            let (w, at) = (&block.groups[g], 256 * (first + b) + 32 * g);
-            let parts = if F::WIDE {
-                &[Values::All][..]
-            } else {
-                &[Values::First, Values::Second]
-            };
-            for (values, scale) in parts.iter().zip(&block.scales[g]) {
-                V::tile_dot(tiles, w, *values, activations, at, &mut products);
-                for t in 0..TOKENS {
-                    sums[t] = products[t].mul(*scale).add(sums[t]);
-                }
-            }
+            let x = std::array::from_ref(&x.quads[b][g]);
+            V::scaled_dots::<F, 1>(&block.groups[g], x, &block.scales[g], &mut sums);
         }
-        for t in 0..TOKENS {
-            let chain = V::floats(lanes(&acc[t], part));
-            let chain = finish::<V, F, R>(block, &xs[t], b, chain, sums[t]);
-            V::store(chain, lanes_mut(&mut acc[t], part));
+        let mut least = V::splat(0);
+        for (min, pair) in block.mins.iter().zip(x.sums[b].as_chunks::<2>().0) {
+            least = least.add_pairs(*min, bytemuck::must_cast(*pair));
         }
+        chain = link::<V, F, R>(block, x.scales[b], sums[0], least, chain);
     }
-    true
+    V::store(chain, acc);
 }
 
-/// A panel's blocks for `T` tokens, whose chains stay in registers.
+/// A panel's blocks for the `T` tokens from `T · i` on, whose chains stay in registers.
 #[inline(always)]
 fn few<V: Quads<R>, F: Weights, const R: usize, const T: usize>(
     panel: &[Block<V, R>],
-    first: usize,
-    xs: &[Q8KRow<'_>; T],
-    acc: &mut [Sums; T],
+    xs: &[Panel256],
+    acc: &mut [Sums; TOKENS],
     part: usize,
+    i: usize,
 ) {
+    let acc = &mut acc.as_chunks_mut::<T>().0[i];
     let mut chains = array!([V::zeros(); T], t => V::floats(lanes(&acc[t], part)));
-    let xs = array!([Q8KRow::default(); T], t => xs[t].part(first, panel.len()));
-    for b in 0..panel.len() {
-        let block = &panel[b];
+    for (block, x) in panel.iter().zip(xs) {
         let mut sums = [V::splat(0); T];
         for g in 0..8 {
-            for t in 0..T {
-                let x = &xs[t].quads[b][g];
-                sums[t] = V::scaled_dot::<F>(&block.groups[g], x, &block.scales[g], sums[t]);
-            }
+            let x = &x.quads[g].as_chunks::<T>().0[i];
+            V::scaled_dots::<F, T>(&block.groups[g], x, &block.scales[g], &mut sums);
         }
         for t in 0..T {
-            chains[t] = finish::<V, F, R>(block, &xs[t], b, chains[t], sums[t]);
+            let least = least::<V, F, R>(block, x, T * i + t);
+            chains[t] = link::<V, F, R>(block, x.scales[T * i + t], sums[t], least, chains[t]);
         }
     }
     for t in 0..T {
@@ -167,28 +149,72 @@ fn few<V: Quads<R>, F: Weights, const R: usize, const T: usize>(
     }
 }
 
-/// A super-block's sum as the next link of a token's chains.
+/// A panel's blocks for all tokens of a tile at once.
 #[inline(always)]
-fn finish<V: Quads<R>, F: Weights, const R: usize>(
+fn many<V: Quads<R>, F: Weights, const R: usize>(
+    tiles: &V::Tiles,
+    panel: &[Block<V, R>],
+    xs: &[Panel256],
+    acc: &mut [Sums; TOKENS],
+    part: usize,
+) {
+    let mut products = [V::splat(0); TOKENS];
+    for (block, x) in panel.iter().zip(xs) {
+        let mut sums = [V::splat(0); TOKENS];
+        for g in 0..8 {
+            let parts = if F::WIDE { &[Values::All][..] } else { &[Values::First, Values::Second] };
+            for (values, scale) in parts.iter().zip(&block.scales[g]) {
+                V::tile_dots(tiles, &block.groups[g], *values, &x.quads[g], &mut products);
+                for t in 0..TOKENS {
+                    sums[t] = products[t].mul(*scale).add(sums[t]);
+                }
+            }
+        }
+        for t in 0..TOKENS {
+            let least = least::<V, F, R>(block, x, t);
+            let chain = V::floats(lanes(&acc[t], part));
+            let chain = link::<V, F, R>(block, x.scales[t], sums[t], least, chain);
+            V::store(chain, lanes_mut(&mut acc[t], part));
+        }
+    }
+}
+
+/// Whether a format takes minima or offsets off its sums.
+#[inline(always)]
+fn has_least<V: Quads<R>, F: Weights, const R: usize>() -> bool {
+    F::MINIMA || if F::SIGNED { V::BIAS != 0 } else { F::OFFSET != 0 }
+}
+
+/// Σ minimum · Σ x of a token.
+#[inline(always)]
+fn least<V: Quads<R>, F: Weights, const R: usize>(
     block: &Block<V, R>,
-    x: &Q8KRow<'_>,
-    b: usize,
-    chain: V::Floats,
-    sum: V,
-) -> V::Floats {
-    let offset = if F::SIGNED { V::BIAS } else { F::OFFSET };
-    if !F::MINIMA && offset == 0 {
-        return sum.link(block.d, x.scales[b], chain);
-    }
+    x: &Panel256,
+    t: usize,
+) -> V {
     let mut least = V::splat(0);
-    for (min, pair) in block.mins.iter().zip(x.sums[b].as_chunks::<2>().0) {
-        least = least.add_pairs(*min, bytemuck::must_cast(*pair));
+    if has_least::<V, F, R>() {
+        for g in 0..8 {
+            least = least.add_pairs(block.mins[g], x.sums[g][t]);
+        }
     }
+    least
+}
+
+/// A token's chains, one super-block further.
+#[inline(always)]
+fn link<V: Quads<R>, F: Weights, const R: usize>(
+    block: &Block<V, R>,
+    scale: f32,
+    sum: V,
+    least: V,
+    chain: V::Floats,
+) -> V::Floats {
     if F::MINIMA {
-        let chain = sum.link(block.d, x.scales[b], chain);
-        return least.unlink(block.m, x.scales[b], chain);
+        return least.unlink(block.m, scale, sum.link(block.d, scale, chain));
     }
-    sum.sub(least).link(block.d, x.scales[b], chain)
+    let sum = if has_least::<V, F, R>() { sum.sub(least) } else { sum };
+    sum.link(block.d, scale, chain)
 }
 
 /// Byte `byte` of each lane.
@@ -377,7 +403,7 @@ macro_rules! formats {
         #[inline(always)]
         pub(super) fn $name<V: Quads<R>, const R: usize, const T: usize>(
             rows: &Rows<'_>,
-            xs: &[Q8KRow<'_>],
+            xs: &Q8KTile<'_>,
             acc: &mut [Sums],
         ) {
             chains::<V, $weights, R, T, $bytes>(rows, xs, acc);

@@ -4,13 +4,15 @@
 //! so values up to 15 allow eight quads (15 · 127 · 16 = 30480), values up to 31 four
 //! (31 · 127 · 8 = 31496).
 
-use super::amx::{Activations, TOKENS};
 use super::integer::{ROWS, Rows, Sums};
 use super::quads::{self, Group, Quads, Values, Weights, array};
-use crate::kernels::quant::{Q8_0Row, iq4_nl, mxfp4};
+use crate::kernels::quant::{Panel32, Q8_0Row, Q8_0Tile, TOKENS, iq4_nl, mxfp4};
 
 /// Blocks that are unpacked together for many tokens: as many as stay in the first cache.
 const PANEL: usize = 16;
+
+/// Tokens for which setting up a tile does not pay.
+pub(super) const FEW: usize = 4;
 
 /// A block of the rows.
 #[derive(Clone, Copy)]
@@ -45,7 +47,7 @@ trait Format<V: Quads<R>, const R: usize, const BYTES: usize>: Weights {
 #[inline(always)]
 fn chains<V, F, const R: usize, const T: usize, const BYTES: usize>(
     rows: &Rows<'_>,
-    xs: &[Q8_0Row<'_>],
+    xs: &Q8_0Tile<'_>,
     acc: &mut [Sums],
 ) where
     V: Quads<R>,
@@ -54,38 +56,27 @@ fn chains<V, F, const R: usize, const T: usize, const BYTES: usize>(
     let blocks = rows[0].len() / BYTES;
     for part in (0..ROWS).step_by(R) {
         let rows = array!([&[][..]; R], r => &rows[part + r].as_chunks::<BYTES>().0[..blocks]);
-        if let ([x], [acc]) = (xs, &mut *acc) {
-            // The chains stay in a register: through memory, each link would wait for a store.
-            let mut chain = V::floats(lanes(acc, part));
-            for b in 0..blocks {
-                let block = next::<V, F, R, BYTES>(&rows, b);
-                chain = link::<V, F, R>(&block, x, b, sum::<V, F, R>(&block, x, b), chain);
-            }
-            V::store(chain, lanes_mut(acc, part));
+        if let ([x], [acc]) = (xs.rows, &mut *acc) {
+            one::<V, F, R, BYTES>(&rows, x, lanes_mut(acc, part));
             continue;
         }
-        let empty = Block::new([V::splat(0); 8], V::splat(0));
-        let mut panel = [empty; PANEL];
+        let mut panel = [Block::new([V::splat(0); 8], V::splat(0)); PANEL];
         let tiles = V::tiles();
         for first in (0..blocks).step_by(PANEL) {
             let panel = &mut panel[..PANEL.min(blocks - first)];
             for b in 0..panel.len() {
                 panel[b] = next::<V, F, R, BYTES>(&rows, first + b);
             }
-            for (xs, acc) in xs.chunks(TOKENS).zip(acc.chunks_mut(TOKENS)) {
-                if let (Some(tiles), Some(xs), Some(acc)) =
-                    (&tiles, xs.as_array(), acc.as_mut_array())
-                    && many::<V, F, R>(tiles, panel, first, xs, acc, part)
-                {
-                    continue;
-                }
-                let (groups, rest) = xs.as_chunks::<T>();
-                let (sums, rest_sums) = acc.as_chunks_mut::<T>();
-                for (xs, acc) in groups.iter().zip(sums) {
-                    few::<V, F, R, T>(panel, first, xs, acc, part);
-                }
-                for (x, acc) in rest.iter().zip(rest_sums) {
-                    few::<V, F, R, 1>(panel, first, &[*x], std::array::from_mut(acc), part);
+            let all = xs.panels.chunks_exact(blocks).zip(acc.as_chunks_mut::<TOKENS>().0);
+            for ((xs, acc), rows) in all.zip(xs.rows.chunks(TOKENS)) {
+                let xs = &xs[first..][..panel.len()];
+                match &tiles {
+                    Some(tiles) if rows.len() > FEW => many::<V, F, R>(tiles, panel, xs, acc, part),
+                    Some(_) | None => {
+                        for i in 0..rows.len().div_ceil(T) {
+                            few::<V, F, R, T>(panel, xs, acc, part, i);
+                        }
+                    }
                 }
             }
         }
@@ -102,53 +93,66 @@ fn next<V: Quads<R>, F: Format<V, R, BYTES>, const R: usize, const BYTES: usize>
     F::unpack(&array!([&rows[0][b]; R], r => &rows[r][b]))
 }
 
-/// A panel's blocks for the tokens of a tile; false where they do not lie evenly.
+/// One token's chains. They stay in a register: through memory, each link would wait for a store.
+#[inline(always)]
+fn one<V: Quads<R>, F: Format<V, R, BYTES>, const R: usize, const BYTES: usize>(
+    rows: &[&[[u8; BYTES]]; R],
+    x: &Q8_0Row<'_>,
+    acc: &mut [f32; R],
+) {
+    let mut chain = V::floats(acc);
+    for b in 0..rows[0].len() {
+        let block = next::<V, F, R, BYTES>(rows, b);
+        let mut sums = [offset::<V, F, R>(x.sums[b])];
+        V::dots::<F, 1>(&block.w, std::array::from_ref(&x.quads[b]), &mut sums);
+        chain = link::<V, F, R>(&block, x.scales[b], x.sums[b], sums[0], chain);
+    }
+    V::store(chain, acc);
+}
+
+/// A panel's blocks for the `T` tokens from `T · i` on, whose chains stay in registers.
+#[inline(always)]
+fn few<V: Quads<R>, F: Weights, const R: usize, const T: usize>(
+    panel: &[Block<V, R>],
+    xs: &[Panel32],
+    acc: &mut [Sums; TOKENS],
+    part: usize,
+    i: usize,
+) {
+    let acc = &mut acc.as_chunks_mut::<T>().0[i];
+    let mut chains = array!([V::zeros(); T], t => V::floats(lanes(&acc[t], part)));
+    for (block, x) in panel.iter().zip(xs) {
+        let (scales, x_sums) = (&x.scales.as_chunks::<T>().0[i], &x.sums.as_chunks::<T>().0[i]);
+        let mut sums = array!([V::splat(0); T], t => offset::<V, F, R>(x_sums[t]));
+        V::dots::<F, T>(&block.w, &x.quads.as_chunks::<T>().0[i], &mut sums);
+        for t in 0..T {
+            chains[t] = link::<V, F, R>(block, scales[t], x_sums[t], sums[t], chains[t]);
+        }
+    }
+    for t in 0..T {
+        V::store(chains[t], lanes_mut(&mut acc[t], part));
+    }
+}
+
+/// A panel's blocks for all tokens of a tile at once.
 #[inline(always)]
 fn many<V: Quads<R>, F: Weights, const R: usize>(
     tiles: &V::Tiles,
     panel: &[Block<V, R>],
-    first: usize,
-    xs: &[Q8_0Row<'_>; TOKENS],
+    xs: &[Panel32],
     acc: &mut [Sums; TOKENS],
     part: usize,
-) -> bool {
-    let planes = array!([&[][..]; TOKENS], t => bytemuck::must_cast_slice(xs[t].q));
-    let Some(activations) = Activations::new(planes) else { return false };
-    let xs = array!([Q8_0Row::default(); TOKENS], t => xs[t].part(first, panel.len()));
+) {
     let mut chains = array!([V::zeros(); TOKENS], t => V::floats(lanes(&acc[t], part)));
     let mut sums = [V::splat(0); TOKENS];
-    for b in 0..panel.len() {
-        let block = &panel[b];
-        V::tile_dot(tiles, &block.w, Values::All, activations, 32 * (first + b), &mut sums);
+    for (block, x) in panel.iter().zip(xs) {
+        V::tile_dots(tiles, &block.w, Values::All, &x.quads, &mut sums);
         for t in 0..TOKENS {
-            let sum = without_offset::<V, F, R>(sums[t], &xs[t], b);
-            chains[t] = link::<V, F, R>(block, &xs[t], b, sum, chains[t]);
+            let sum = offset::<V, F, R>(x.sums[t]).add(sums[t]);
+            chains[t] = link::<V, F, R>(block, x.scales[t], x.sums[t], sum, chains[t]);
         }
     }
     for t in 0..TOKENS {
-        V::store(chains[t], lanes_mut(&mut acc[t], part));
-    }
-    true
-}
-
-/// A panel's blocks for `T` tokens, whose chains stay in registers.
-#[inline(always)]
-fn few<V: Quads<R>, F: Weights, const R: usize, const T: usize>(
-    panel: &[Block<V, R>],
-    first: usize,
-    xs: &[Q8_0Row<'_>; T],
-    acc: &mut [Sums; T],
-    part: usize,
-) {
-    let mut chains = array!([V::zeros(); T], t => V::floats(lanes(&acc[t], part)));
-    let xs = array!([Q8_0Row::default(); T], t => xs[t].part(first, panel.len()));
-    for b in 0..panel.len() {
-        for t in 0..T {
-            let sum = sum::<V, F, R>(&panel[b], &xs[t], b);
-            chains[t] = link::<V, F, R>(&panel[b], &xs[t], b, sum, chains[t]);
-        }
-    }
-    for t in 0..T {
         V::store(chains[t], lanes_mut(&mut acc[t], part));
     }
 }
@@ -164,39 +168,29 @@ pub(super) fn lanes_mut<const R: usize>(acc: &mut Sums, part: usize) -> &mut [f3
     acc[part..].first_chunk_mut().expect("a part of the rows")
 }
 
-/// `sum − offset · Σ x`: the offsets of unsigned weights.
+/// `−offset · Σ x` of unsigned weights: where a sum begins.
 #[inline(always)]
-fn without_offset<V: Quads<R>, F: Weights, const R: usize>(sum: V, x: &Q8_0Row<'_>, b: usize) -> V {
+fn offset<V: Quads<R>, F: Weights, const R: usize>(x_sum: i32) -> V {
     let offset = if F::SIGNED { V::BIAS } else { F::OFFSET };
     if offset == 0 {
-        return sum;
+        return V::splat(0);
     }
     // Sums of 32 bytes fit 16 bits; their upper half, the sign, meets a zero.
-    sum.add_pairs(V::splat(i32::from(-offset) & 0xffff), x.sums[b])
-}
-
-/// Σ w · x of a block, offsets removed.
-#[inline(always)]
-fn sum<V: Quads<R>, F: Weights, const R: usize>(
-    block: &Block<V, R>,
-    x: &Q8_0Row<'_>,
-    b: usize,
-) -> V {
-    V::dot::<F>(&block.w, &x.quads[b], without_offset::<V, F, R>(V::splat(0), x, b))
+    V::splat(0).add_pairs(V::splat(i32::from(-offset) & 0xffff), x_sum)
 }
 
 /// A token's chains, one block further.
 #[inline(always)]
 fn link<V: Quads<R>, F: Weights, const R: usize>(
     block: &Block<V, R>,
-    x: &Q8_0Row<'_>,
-    b: usize,
+    scale: f32,
+    x_sum: i32,
     sum: V,
     chain: V::Floats,
 ) -> V::Floats {
-    let chain = sum.link(block.d, x.scales[b], chain);
+    let chain = sum.link(block.d, scale, chain);
     if F::MINIMA {
-        return V::splat(x.sums[b]).link(block.m, x.scales[b], chain);
+        return V::splat(x_sum).link(block.m, scale, chain);
     }
     chain
 }
@@ -223,7 +217,7 @@ macro_rules! formats {
         #[inline(always)]
         pub(super) fn $name<V: Quads<R>, const R: usize, const T: usize>(
             rows: &Rows<'_>,
-            xs: &[Q8_0Row<'_>],
+            xs: &Q8_0Tile<'_>,
             acc: &mut [Sums],
         ) {
             chains::<V, $weights, R, T, $bytes>(rows, xs, acc);

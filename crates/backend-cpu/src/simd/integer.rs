@@ -6,7 +6,7 @@
 //! instruction set has a form of its own for the format.
 
 use super::{Isa, Simd};
-use crate::kernels::quant::{Q8_0Row, Q8KRow, Q16_0Row};
+use crate::kernels::quant::{Q8_0Tile, Q8KTile, Q16_0Row};
 
 /// Weight rows of a tile: those of the widest vectors.
 pub(crate) const ROWS: usize = 16;
@@ -20,40 +20,41 @@ pub(crate) type Sums = [f32; ROWS];
 /// Entries that are compiled for each instruction set: `module::name` over its vectors, with so many
 /// tokens in registers.
 macro_rules! entries {
-    ($row:ident, $module:ident: $($name:ident $bytes:literal),* $(,)?) => {$(
+    ($tile:ident, $module:ident: $($name:ident $bytes:literal),* $(,)?) => {$(
         /// Adds the rows' dot products to each item of `acc`; false where this instruction set has
         /// no such form.
         pub(crate) fn $name(
             simd: Simd,
             rows: &Rows<'_>,
-            xs: &[$row<'_>],
+            xs: &$tile<'_>,
             acc: &mut [Sums],
         ) -> bool {
-            let blocks = xs.first().map_or(0, |x| x.q.len());
+            let blocks = xs.rows.first().map_or(0, |x| x.q.len());
             assert!(rows.iter().all(|row| row.len() == blocks * $bytes), "rows of {blocks} blocks");
-            assert!(xs.iter().all(|x| x.is_whole(blocks)) && acc.len() == xs.len(), "whole rows");
+            assert!(xs.rows.iter().all(|x| x.is_whole(blocks)), "rows of {blocks} blocks");
+            assert!(xs.is_whole(blocks, acc.len()), "panels of the rows");
             #[cfg(target_arch = "x86_64")]
             {
                 use crate::simd::{avx2::Ymm, avx512::Zmm, $module};
 
                 #[target_feature(enable = "avx2,fma,f16c")]
-                fn avx2(rows: &Rows<'_>, xs: &[$row<'_>], acc: &mut [Sums]) {
+                fn avx2(rows: &Rows<'_>, xs: &$tile<'_>, acc: &mut [Sums]) {
                     $module::$name::<Ymm<false>, 8, 4>(rows, xs, acc);
                 }
                 #[target_feature(enable = "avx2,fma,f16c,avxvnni")]
-                fn avx_vnni(rows: &Rows<'_>, xs: &[$row<'_>], acc: &mut [Sums]) {
+                fn avx_vnni(rows: &Rows<'_>, xs: &$tile<'_>, acc: &mut [Sums]) {
                     $module::$name::<Ymm<true>, 8, 4>(rows, xs, acc);
                 }
                 #[target_feature(
                     enable = "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni"
                 )]
-                fn avx512(rows: &Rows<'_>, xs: &[$row<'_>], acc: &mut [Sums]) {
+                fn avx512(rows: &Rows<'_>, xs: &$tile<'_>, acc: &mut [Sums]) {
                     $module::$name::<Zmm<false>, 16, 8>(rows, xs, acc);
                 }
                 #[target_feature(
                     enable = "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni"
                 )]
-                fn amx(rows: &Rows<'_>, xs: &[$row<'_>], acc: &mut [Sums]) {
+                fn amx(rows: &Rows<'_>, xs: &$tile<'_>, acc: &mut [Sums]) {
                     $module::$name::<Zmm<true>, 16, 8>(rows, xs, acc);
                 }
                 match simd.isa() {
@@ -79,9 +80,9 @@ macro_rules! entries {
     )*};
 }
 
-entries!(Q8_0Row, block32: q4_0 18, q4_1 20, q5_0 22, q5_1 24, q8_0 34, iq4_nl 18, mxfp4 17);
+entries!(Q8_0Tile, block32: q4_0 18, q4_1 20, q5_0 22, q5_1 24, q8_0 34, iq4_nl 18, mxfp4 17);
 entries!(
-    Q8KRow, block256:
+    Q8KTile, block256:
     q2_k 84, q3_k 110, q4_k 144, q5_k 176, q6_k 210, q8_k 292, iq4_xs 136
 );
 
@@ -95,7 +96,7 @@ pub(crate) fn q8_0_q16_0(
 ) -> bool {
     let blocks = xs.first().map_or(0, |x| x.q.len());
     assert!(rows.iter().all(|row| row.len() == blocks * 34), "rows of {blocks} blocks");
-    assert!(xs.iter().all(|x| x.is_whole(blocks)) && acc.len() == xs.len(), "whole rows");
+    assert!(xs.iter().all(|x| x.is_whole(blocks)) && acc.len() >= xs.len(), "whole rows");
     match simd.isa() {
         Isa::Scalar => false,
         #[cfg(target_arch = "x86_64")]

@@ -77,9 +77,7 @@ impl Isa {
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2 => avx2::is_here(),
             #[cfg(target_arch = "x86_64")]
-            Isa::AvxVnni => {
-                avx2::is_here() && std::arch::is_x86_feature_detected!("avxvnni")
-            }
+            Isa::AvxVnni => avx2::is_here() && std::arch::is_x86_feature_detected!("avxvnni"),
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => avx512::is_here() && avx2::is_here(),
             #[cfg(target_arch = "x86_64")]

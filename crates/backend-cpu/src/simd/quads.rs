@@ -9,7 +9,7 @@
 //! Everything that knows a format is written once over [`Quads`]; an instruction set gives the
 //! vector.
 
-use super::amx::{Activations, TOKENS};
+use crate::kernels::quant::TOKENS;
 
 /// An array by index. A closure given to `std::array::from_fn` would not be inlined: that function
 /// is not compiled for the instruction set.
@@ -59,7 +59,7 @@ pub(super) trait Quads<const R: usize>: Copy {
     /// What makes the sums of [`TOKENS`] tokens at once, for as long as it lives.
     type Tiles;
 
-    /// What [`Quads::dot`] adds to signed weights, which products of bytes may want unsigned:
+    /// What [`Quads::dots`] adds to signed weights, which products of bytes may want unsigned:
     /// `sum = Σ (w + BIAS) · x`.
     const BIAS: i16;
 
@@ -82,30 +82,29 @@ pub(super) trait Quads<const R: usize>: Copy {
 
     /// Signed bytes as [`Quads::dot`] takes them.
     fn signed(self) -> Self;
-    /// `start + Σ w · x` over a group; `x` is 32 bytes, read as quads. Weights are unsigned bytes,
-    /// or what [`Quads::signed`] made.
-    fn dot<F: Weights>(w: &Group<Self>, x: &[i32; 8], start: Self) -> Self;
-    /// A number of 16 bits in each lane as [`Quads::scaled_dot`] takes it.
+    /// `sums[t] += Σ w · x` over a group and each token's 32 bytes, read as quads. Weights are
+    /// unsigned bytes, or what [`Quads::signed`] made.
+    fn dots<F: Weights, const T: usize>(w: &Group<Self>, x: &[[i32; 8]; T], sums: &mut [Self; T]);
+    /// A number of 16 bits in each lane as [`Quads::scaled_dots`] takes it.
     fn scale(self) -> Self;
-    /// `start + Σ scale · w · x`: `scales` of values 0…15 and of 16…31.
-    fn scaled_dot<F: Weights>(
+    /// `sums[t] += Σ scale · w · x`: `scales` of values 0…15 and of 16…31.
+    fn scaled_dots<F: Weights, const T: usize>(
         w: &Group<Self>,
-        x: &[i32; 8],
+        x: &[[i32; 8]; T],
         scales: &[Self; 2],
-        start: Self,
-    ) -> Self;
+        sums: &mut [Self; T],
+    );
     /// `self + low · x_low + high · x_high`, of pairs of 16 bits.
     fn add_pairs(self, pairs: Self, x: i32) -> Self;
 
     /// Nothing where the instruction set makes one token's sums at a time.
     fn tiles() -> Option<Self::Tiles>;
-    /// `sums[t] = Σ w · x` of the values of a group and token t's bytes from `at` on.
-    fn tile_dot(
+    /// `sums[t] = Σ w · x` of the values of a group and token t's bytes.
+    fn tile_dots(
         tiles: &Self::Tiles,
         w: &Group<Self>,
         values: Values,
-        x: Activations<'_>,
-        at: usize,
+        x: &[[i32; 8]; TOKENS],
         sums: &mut [Self; TOKENS],
     );
 

@@ -1,6 +1,7 @@
 //! `iq4_nl` against q8_0 rows: `w = LEVELS[q]`; blocks of 32 in 18 bytes.
 
 use super::rows::{Q8_0Row, f16, nibbles, one_by_one};
+use super::tile::Q8_0Tile;
 use crate::simd::{Rows, Simd, Sums, integer};
 
 /// The format's grid, shared with `iq4_xs`.
@@ -14,8 +15,8 @@ pub(crate) fn dot(row: &[u8], x: &Q8_0Row<'_>) -> f32 {
 }
 
 /// Rows of a tile; `acc` is zero at first.
-pub(crate) fn dots(simd: Simd, rows: &Rows<'_>, xs: &[Q8_0Row<'_>], acc: &mut [Sums]) {
+pub(crate) fn dots(simd: Simd, rows: &Rows<'_>, xs: &Q8_0Tile<'_>, acc: &mut [Sums]) {
     if !integer::iq4_nl(simd, rows, xs, acc) {
-        one_by_one(rows, xs, acc, dot);
+        one_by_one(rows, xs.rows, acc, dot);
     }
 }

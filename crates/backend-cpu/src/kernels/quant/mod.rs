@@ -23,11 +23,13 @@ pub(crate) mod q6_k;
 pub(crate) mod q8_0;
 pub(crate) mod q8_k;
 mod rows;
+mod tile;
 
 use minfer_quant::Quant;
 
 use crate::simd::{Rows, Simd, Sums, decode_blocks};
 pub(crate) use rows::{Q8_0Row, Q8KRow, Q16_0Row};
+pub(crate) use tile::{Panel32, Panel256, Q8_0Tile, Q8KTile, TOKENS, bytes as panel_bytes};
 
 /// Adds the dot products of a tile's rows with each of `xs` to `acc`. Formats with other operands add
 /// nothing: lowering has refused them.
@@ -35,7 +37,7 @@ pub(crate) fn dots_q8_0(
     simd: Simd,
     quant: Quant,
     rows: &Rows<'_>,
-    xs: &[Q8_0Row<'_>],
+    xs: &Q8_0Tile<'_>,
     acc: &mut [Sums],
 ) {
     match quant {
@@ -64,7 +66,7 @@ pub(crate) fn dots_q8_k(
     simd: Simd,
     quant: Quant,
     rows: &Rows<'_>,
-    xs: &[Q8KRow<'_>],
+    xs: &Q8KTile<'_>,
     acc: &mut [Sums],
 ) {
     match quant {

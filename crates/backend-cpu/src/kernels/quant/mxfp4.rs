@@ -2,6 +2,7 @@
 //! 32 in 17 bytes.
 
 use super::rows::{Q8_0Row, nibbles, one_by_one};
+use super::tile::Q8_0Tile;
 use crate::simd::{Rows, Simd, Sums, integer};
 
 /// The E2M1 values, doubled.
@@ -25,8 +26,8 @@ pub(crate) fn dot(row: &[u8], x: &Q8_0Row<'_>) -> f32 {
 }
 
 /// Rows of a tile; `acc` is zero at first.
-pub(crate) fn dots(simd: Simd, rows: &Rows<'_>, xs: &[Q8_0Row<'_>], acc: &mut [Sums]) {
+pub(crate) fn dots(simd: Simd, rows: &Rows<'_>, xs: &Q8_0Tile<'_>, acc: &mut [Sums]) {
     if !integer::mxfp4(simd, rows, xs, acc) {
-        one_by_one(rows, xs, acc, dot);
+        one_by_one(rows, xs.rows, acc, dot);
     }
 }

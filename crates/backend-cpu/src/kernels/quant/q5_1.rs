@@ -1,6 +1,7 @@
 //! `q5_1` against q8_0 rows: `w = q`, q of 5 bits, plus a minimum; blocks of 32 in 24 bytes.
 
 use super::rows::{Q8_0Row, f16, five_bits, one_by_one};
+use super::tile::Q8_0Tile;
 use crate::simd::{Rows, Simd, Sums, integer};
 
 /// The dot product in plain code.
@@ -10,8 +11,8 @@ pub(crate) fn dot(row: &[u8], x: &Q8_0Row<'_>) -> f32 {
 }
 
 /// Rows of a tile; `acc` is zero at first.
-pub(crate) fn dots(simd: Simd, rows: &Rows<'_>, xs: &[Q8_0Row<'_>], acc: &mut [Sums]) {
+pub(crate) fn dots(simd: Simd, rows: &Rows<'_>, xs: &Q8_0Tile<'_>, acc: &mut [Sums]) {
     if !integer::q5_1(simd, rows, xs, acc) {
-        one_by_one(rows, xs, acc, dot);
+        one_by_one(rows, xs.rows, acc, dot);
     }
 }

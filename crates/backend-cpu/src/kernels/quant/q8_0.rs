@@ -2,6 +2,7 @@
 //! a signed byte; blocks of 32 in 34 bytes.
 
 use super::rows::{Q8_0Row, Q16_0Row, f16, one_by_one};
+use super::tile::Q8_0Tile;
 use crate::simd::{Rows, Simd, Sums, integer};
 
 /// The dot product in plain code.
@@ -11,9 +12,9 @@ pub(crate) fn dot(row: &[u8], x: &Q8_0Row<'_>) -> f32 {
 }
 
 /// Rows of a tile; `acc` is zero at first.
-pub(crate) fn dots(simd: Simd, rows: &Rows<'_>, xs: &[Q8_0Row<'_>], acc: &mut [Sums]) {
+pub(crate) fn dots(simd: Simd, rows: &Rows<'_>, xs: &Q8_0Tile<'_>, acc: &mut [Sums]) {
     if !integer::q8_0(simd, rows, xs, acc) {
-        one_by_one(rows, xs, acc, dot);
+        one_by_one(rows, xs.rows, acc, dot);
     }
 }
 

@@ -2,6 +2,7 @@
 //! bytes.
 
 use super::rows::{Q8KRow, SuperBlock, one_by_one};
+use super::tile::Q8KTile;
 use crate::simd::{Rows, Simd, Sums, integer};
 
 /// The numbers of a super-block.
@@ -20,8 +21,8 @@ pub(crate) fn dot(row: &[u8], x: &Q8KRow<'_>) -> f32 {
 }
 
 /// Rows of a tile; `acc` is zero at first.
-pub(crate) fn dots(simd: Simd, rows: &Rows<'_>, xs: &[Q8KRow<'_>], acc: &mut [Sums]) {
+pub(crate) fn dots(simd: Simd, rows: &Rows<'_>, xs: &Q8KTile<'_>, acc: &mut [Sums]) {
     if !integer::q8_k(simd, rows, xs, acc) {
-        one_by_one(rows, xs, acc, dot);
+        one_by_one(rows, xs.rows, acc, dot);
     }
 }

@@ -72,17 +72,6 @@ impl<'a> Q8_0Row<'a> {
             && self.sums.len() == blocks
     }
 
-    /// Blocks `first..first + blocks`.
-    #[inline(always)]
-    pub(crate) fn part(&self, first: usize, blocks: usize) -> Self {
-        Q8_0Row {
-            q: &self.q[first..][..blocks],
-            quads: &self.quads[first..][..blocks],
-            scales: &self.scales[first..][..blocks],
-            sums: &self.sums[first..][..blocks],
-        }
-    }
-
     /// The chain of one weight row: `values` gives a block's integers, `factors` its scale and its
     /// minimum.
     pub(super) fn chain<const BYTES: usize>(
@@ -134,17 +123,6 @@ impl<'a> Q8KRow<'a> {
             && self.quads.len() == blocks
             && self.scales.len() == blocks
             && self.sums.len() == blocks
-    }
-
-    /// Blocks `first..first + blocks`.
-    #[inline(always)]
-    pub(crate) fn part(&self, first: usize, blocks: usize) -> Self {
-        Q8KRow {
-            q: &self.q[first..][..blocks],
-            quads: &self.quads[first..][..blocks],
-            scales: &self.scales[first..][..blocks],
-            sums: &self.sums[first..][..blocks],
-        }
     }
 
     /// The chain of one weight row.

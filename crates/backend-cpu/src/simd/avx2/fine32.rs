@@ -30,7 +30,8 @@ pub(in crate::simd) fn q8_0_q16_0(rows: &Rows<'_>, xs: &[Q16_0Row<'_>], acc: &mu
                 let block = array!([&rows[0][b]; 8], r => &rows[r][b]);
                 let sums = array!([_mm256_setzero_si256(); 8], r => products(block[r], &x.q[b]));
                 let bits = array!([0; 8], r => u16::from_le_bytes(quads::field(block[r], 0)));
-                let scale = _mm256_mul_ps(_mm256_cvtph_ps(must_cast(bits)), _mm256_set1_ps(x.scales[b]));
+                let scale =
+                    _mm256_mul_ps(_mm256_cvtph_ps(must_cast(bits)), _mm256_set1_ps(x.scales[b]));
                 chain = _mm256_fmadd_ps(_mm256_cvtepi32_ps(add_up(&sums)), scale, chain);
             }
             *lanes_mut::<8>(acc, part) = must_cast(chain);

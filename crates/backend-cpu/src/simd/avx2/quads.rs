@@ -6,7 +6,7 @@ use std::convert::Infallible;
 
 use bytemuck::must_cast;
 
-use crate::simd::amx::{Activations, TOKENS};
+use crate::kernels::quant::TOKENS;
 use crate::simd::quads::{Group, Quads, Values, Weights, array};
 
 /// Eight rows; `VNNI` where the processor has AVX-VNNI.
@@ -27,35 +27,47 @@ impl<const VNNI: bool> Ymm<VNNI> {
         }
     }
 
-    /// `start + Σ scale · w · x` through 16-bit sums; scales are pairs of 16 bits.
+    /// `sums[t] += Σ scale · w · x` through 16-bit sums; scales are pairs of 16 bits.
     #[inline(always)]
-    fn chained<F: Weights>(w: &Group<Self>, x: &[i32; 8], scales: &[Self; 2], start: Self) -> Self {
-        let mut sum = start.0;
+    fn chained<F: Weights, const T: usize>(
+        w: &Group<Self>,
+        x: &[[i32; 8]; T],
+        scales: &[Self; 2],
+        sums: &mut [Self; T],
+    ) {
         for first in (0..8).step_by(F::CHAIN) {
-            let mut words = Self::products::<F>(w[first], x[first]);
-            for q in first + 1..first + F::CHAIN {
-                words = op!(_mm256_add_epi16(words, Self::products::<F>(w[q], x[q])));
+            let mut words = [op!(_mm256_setzero_si256()); T];
+            for t in 0..T {
+                words[t] = Self::products::<F>(w[first], x[t][first]);
             }
-            let dwords = op!(_mm256_madd_epi16(words, scales[first / 4].0));
-            sum = op!(_mm256_add_epi32(sum, dwords));
+            for q in first + 1..first + F::CHAIN {
+                for t in 0..T {
+                    let products = Self::products::<F>(w[q], x[t][q]);
+                    words[t] = op!(_mm256_add_epi16(words[t], products));
+                }
+            }
+            for t in 0..T {
+                let dwords = op!(_mm256_madd_epi16(words[t], scales[first / 4].0));
+                sums[t].0 = op!(_mm256_add_epi32(sums[t].0, dwords));
+            }
         }
-        Self(sum)
     }
 
-    /// `start + Σ w · x` over quads `from..to`, in the instruction for it.
+    /// `sums[t] += Σ w · x` over quads `from..to`, in the instruction for it.
     #[inline(always)]
-    fn accumulated(
+    fn accumulate<const T: usize>(
         w: &Group<Self>,
-        x: &[i32; 8],
+        x: &[[i32; 8]; T],
         from: usize,
         to: usize,
-        start: Self,
-    ) -> Self {
-        let mut sum = start.0;
+        sums: &mut [Self; T],
+    ) {
         for q in from..to {
-            sum = op!(_mm256_dpbusd_avx_epi32(sum, w[q].0, _mm256_set1_epi32(x[q])));
+            for t in 0..T {
+                let x = op!(_mm256_set1_epi32(x[t][q]));
+                sums[t].0 = op!(_mm256_dpbusd_avx_epi32(sums[t].0, w[q].0, x));
+            }
         }
-        Self(sum)
     }
 }
 
@@ -145,11 +157,11 @@ impl<const VNNI: bool> Quads<8> for Ymm<VNNI> {
     }
 
     #[inline(always)]
-    fn dot<F: Weights>(w: &Group<Self>, x: &[i32; 8], start: Self) -> Self {
+    fn dots<F: Weights, const T: usize>(w: &Group<Self>, x: &[[i32; 8]; T], sums: &mut [Self; T]) {
         if VNNI {
-            Self::accumulated(w, x, 0, 8, start)
+            Self::accumulate(w, x, 0, 8, sums);
         } else {
-            Self::chained::<F>(w, x, &[Self::splat(0x0001_0001); 2], start)
+            Self::chained::<F, T>(w, x, &[Self::splat(0x0001_0001); 2], sums);
         }
     }
 
@@ -159,21 +171,23 @@ impl<const VNNI: bool> Quads<8> for Ymm<VNNI> {
     }
 
     #[inline(always)]
-    fn scaled_dot<F: Weights>(
+    fn scaled_dots<F: Weights, const T: usize>(
         w: &Group<Self>,
-        x: &[i32; 8],
+        x: &[[i32; 8]; T],
         scales: &[Self; 2],
-        start: Self,
-    ) -> Self {
+        sums: &mut [Self; T],
+    ) {
         if !VNNI {
-            return Self::chained::<F>(w, x, scales, start);
+            return Self::chained::<F, T>(w, x, scales, sums);
         }
-        let zero = Self::splat(0);
-        if F::WIDE {
-            return Self::accumulated(w, x, 0, 8, zero).mul(scales[0]).add(start);
+        let (parts, of) = if F::WIDE { (1, 8) } else { (2, 4) };
+        for part in 0..parts {
+            let mut products = [Self::splat(0); T];
+            Self::accumulate(w, x, part * of, part * of + of, &mut products);
+            for t in 0..T {
+                sums[t] = products[t].mul(scales[part]).add(sums[t]);
+            }
         }
-        let first = Self::accumulated(w, x, 0, 4, zero).mul(scales[0]).add(start);
-        Self::accumulated(w, x, 4, 8, zero).mul(scales[1]).add(first)
     }
 
     #[inline(always)]
@@ -192,12 +206,11 @@ impl<const VNNI: bool> Quads<8> for Ymm<VNNI> {
     }
 
     #[inline(always)]
-    fn tile_dot(
+    fn tile_dots(
         tiles: &Infallible,
         _w: &Group<Self>,
         _values: Values,
-        _x: Activations<'_>,
-        _at: usize,
+        _x: &[[i32; 8]; TOKENS],
         _sums: &mut [Self; TOKENS],
     ) {
         match *tiles {}

@@ -5,7 +5,8 @@ use std::arch::x86_64::*;
 
 use bytemuck::{Pod, Zeroable, must_cast, must_cast_mut, must_cast_ref};
 
-use crate::simd::amx::{self, Activations, TOKENS, Tiles};
+use crate::kernels::quant::TOKENS;
+use crate::simd::amx::{self, Tiles};
 use crate::simd::avx2::op;
 use crate::simd::quads::{Group, Quads, Values, Weights, array};
 
@@ -15,20 +16,21 @@ use crate::simd::quads::{Group, Quads, Values, Weights, array};
 pub(in crate::simd) struct Zmm<const AMX: bool>(__m512i);
 
 impl<const AMX: bool> Zmm<AMX> {
-    /// `start + Σ w · x` over quads `from..to`.
+    /// `sums[t] += Σ w · x` over quads `from..to`.
     #[inline(always)]
-    fn accumulated(
+    fn accumulate<const T: usize>(
         w: &Group<Self>,
-        x: &[i32; 8],
+        x: &[[i32; 8]; T],
         from: usize,
         to: usize,
-        start: Self,
-    ) -> Self {
-        let mut sum = start.0;
+        sums: &mut [Self; T],
+    ) {
         for q in from..to {
-            sum = op!(_mm512_dpbusd_epi32(sum, w[q].0, _mm512_set1_epi32(x[q])));
+            for t in 0..T {
+                let x = op!(_mm512_set1_epi32(x[t][q]));
+                sums[t].0 = op!(_mm512_dpbusd_epi32(sums[t].0, w[q].0, x));
+            }
         }
-        Self(sum)
     }
 }
 
@@ -121,8 +123,8 @@ impl<const AMX: bool> Quads<16> for Zmm<AMX> {
     }
 
     #[inline(always)]
-    fn dot<F: Weights>(w: &Group<Self>, x: &[i32; 8], start: Self) -> Self {
-        Self::accumulated(w, x, 0, 8, start)
+    fn dots<F: Weights, const T: usize>(w: &Group<Self>, x: &[[i32; 8]; T], sums: &mut [Self; T]) {
+        Self::accumulate(w, x, 0, 8, sums);
     }
 
     #[inline(always)]
@@ -131,18 +133,20 @@ impl<const AMX: bool> Quads<16> for Zmm<AMX> {
     }
 
     #[inline(always)]
-    fn scaled_dot<F: Weights>(
+    fn scaled_dots<F: Weights, const T: usize>(
         w: &Group<Self>,
-        x: &[i32; 8],
+        x: &[[i32; 8]; T],
         scales: &[Self; 2],
-        start: Self,
-    ) -> Self {
-        let zero = Self::splat(0);
-        if F::WIDE {
-            return Self::accumulated(w, x, 0, 8, zero).mul(scales[0]).add(start);
+        sums: &mut [Self; T],
+    ) {
+        let (parts, of) = if F::WIDE { (1, 8) } else { (2, 4) };
+        for part in 0..parts {
+            let mut products = [Self::splat(0); T];
+            Self::accumulate(w, x, part * of, part * of + of, &mut products);
+            for t in 0..T {
+                sums[t] = products[t].mul(scales[part]).add(sums[t]);
+            }
         }
-        let first = Self::accumulated(w, x, 0, 4, zero).mul(scales[0]).add(start);
-        Self::accumulated(w, x, 4, 8, zero).mul(scales[1]).add(first)
     }
 
     #[inline(always)]
@@ -156,22 +160,19 @@ impl<const AMX: bool> Quads<16> for Zmm<AMX> {
     }
 
     #[inline(always)]
-    fn tile_dot(
+    fn tile_dots(
         tiles: &Tiles,
         w: &Group<Self>,
         values: Values,
-        x: Activations<'_>,
-        at: usize,
+        x: &[[i32; 8]; TOKENS],
         sums: &mut [Self; TOKENS],
     ) {
         let lines: &[[u8; 64]; 8] = must_cast_ref(w);
         let sums = must_cast_mut(sums);
         match values {
-            Values::All => amx::dot32(tiles, lines, x, at, sums),
-            Values::First => amx::dot16(tiles, lines.first_chunk().expect("half"), x, at, sums),
-            Values::Second => {
-                amx::dot16(tiles, lines.last_chunk().expect("half"), x, at + 16, sums);
-            }
+            Values::All => amx::dot32(tiles, lines, x, sums),
+            Values::First => amx::dot16(tiles, lines.first_chunk().expect("half"), x, 0, sums),
+            Values::Second => amx::dot16(tiles, lines.last_chunk().expect("half"), x, 4, sums),
         }
     }
 
