@@ -92,7 +92,7 @@ impl Drop for Tiles {
     }
 }
 
-/// `out[t]` = Σ w · x over the bytes of token t and a group; weights are unsigned.
+/// `out[t]` = Σ w · x over the bytes of token t and a group; both are signed.
 #[inline(always)]
 pub(super) fn dot32(
     _tiles: &Tiles,
@@ -107,7 +107,7 @@ pub(super) fn dot32(
             "tilezero tmm0",
             "tileloadd tmm1, [{x} + {stride}*1]",
             "tileloadd tmm2, [{w} + {line}*1]",
-            "tdpbsud tmm0, tmm1, tmm2",
+            "tdpbssd tmm0, tmm1, tmm2",
             "tilestored [{out} + {line}*1], tmm0",
             x = in(reg) x,
             stride = in(reg) size_of::<[i32; 8]>(),
@@ -138,7 +138,7 @@ pub(super) fn dot16(
             "tilezero tmm0",
             "tileloadd tmm3, [{x} + {stride}*1]",
             "tileloadd tmm4, [{w} + {line}*1]",
-            "tdpbsud tmm0, tmm3, tmm4",
+            "tdpbssd tmm0, tmm3, tmm4",
             "tilestored [{out} + {line}*1], tmm0",
             x = in(reg) &x[0][first],
             stride = in(reg) size_of::<[i32; 8]>(),

@@ -3,7 +3,7 @@
 //! Chains of 16-bit sums, for instruction sets that have them: values up to 3 or 7 and groups of 16
 //! allow four quads, up to 15 eight, up to 31 four, up to 63 two (63 · 127 · 4 = 32004).
 
-use super::block32::{FEW, lanes, lanes_mut};
+use super::block32::{lanes, lanes_mut};
 use super::integer::{ROWS, Rows, Sums};
 use super::quads::{self, Group, Quads, Values, Weights, array};
 use crate::kernels::quant::{Panel256, Q8KRow, Q8KTile, TOKENS, iq4_nl};
@@ -81,12 +81,17 @@ fn chains<V, F, const R: usize, const T: usize, const BYTES: usize>(
                 one::<V, F, R>(panel, x, first, lanes_mut(acc, part));
                 continue;
             }
+            if tiles.is_some() {
+                for g in 0..8 * panel.len() {
+                    quads::without_offset::<V, F, R>(&mut panel[g / 8].groups[g % 8]);
+                }
+            }
             let all = xs.panels.chunks_exact(blocks).zip(acc.as_chunks_mut::<TOKENS>().0);
             for ((xs, acc), rows) in all.zip(xs.rows.chunks(TOKENS)) {
                 let xs = &xs[first..][..panel.len()];
                 match &tiles {
-                    Some(tiles) if rows.len() > FEW => many::<V, F, R>(tiles, panel, xs, acc, part),
-                    Some(_) | None => {
+                    Some(tiles) => many::<V, F, R>(tiles, panel, xs, acc, part),
+                    None => {
                         for i in 0..rows.len().div_ceil(T) {
                             few::<V, F, R, T>(panel, xs, acc, part, i);
                         }
@@ -171,9 +176,12 @@ fn many<V: Quads<R>, F: Weights, const R: usize>(
             }
         }
         for t in 0..TOKENS {
-            let least = least::<V, F, R>(block, x, t);
-            let chain = V::floats(lanes(&acc[t], part));
-            let chain = link::<V, F, R>(block, x.scales[t], sums[t], least, chain);
+            let mut chain = V::floats(lanes(&acc[t], part));
+            chain = sums[t].link(block.d, x.scales[t], chain);
+            if F::MINIMA {
+                let least = least::<V, F, R>(block, x, t);
+                chain = least.unlink(block.m, x.scales[t], chain);
+            }
             V::store(chain, lanes_mut(&mut acc[t], part));
         }
     }
@@ -182,7 +190,7 @@ fn many<V: Quads<R>, F: Weights, const R: usize>(
 /// Whether a format takes minima or offsets off its sums.
 #[inline(always)]
 fn has_least<V: Quads<R>, F: Weights, const R: usize>() -> bool {
-    F::MINIMA || if F::SIGNED { V::BIAS != 0 } else { F::OFFSET != 0 }
+    F::MINIMA || quads::offset::<V, F, R>() != 0
 }
 
 /// Σ minimum · Σ x of a token.

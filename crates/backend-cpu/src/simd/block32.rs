@@ -11,9 +11,6 @@ use crate::kernels::quant::{Panel32, Q8_0Row, Q8_0Tile, TOKENS, iq4_nl, mxfp4};
 /// Blocks that are unpacked together for many tokens: as many as stay in the first cache.
 const PANEL: usize = 16;
 
-/// Tokens for which setting up a tile does not pay.
-pub(super) const FEW: usize = 4;
-
 /// A block of the rows.
 #[derive(Clone, Copy)]
 pub(super) struct Block<V: Quads<R>, const R: usize> {
@@ -66,13 +63,16 @@ fn chains<V, F, const R: usize, const T: usize, const BYTES: usize>(
             let panel = &mut panel[..PANEL.min(blocks - first)];
             for b in 0..panel.len() {
                 panel[b] = next::<V, F, R, BYTES>(&rows, first + b);
+                if tiles.is_some() {
+                    quads::without_offset::<V, F, R>(&mut panel[b].w);
+                }
             }
             let all = xs.panels.chunks_exact(blocks).zip(acc.as_chunks_mut::<TOKENS>().0);
             for ((xs, acc), rows) in all.zip(xs.rows.chunks(TOKENS)) {
                 let xs = &xs[first..][..panel.len()];
                 match &tiles {
-                    Some(tiles) if rows.len() > FEW => many::<V, F, R>(tiles, panel, xs, acc, part),
-                    Some(_) | None => {
+                    Some(tiles) => many::<V, F, R>(tiles, panel, xs, acc, part),
+                    None => {
                         for i in 0..rows.len().div_ceil(T) {
                             few::<V, F, R, T>(panel, xs, acc, part, i);
                         }
@@ -103,7 +103,7 @@ fn one<V: Quads<R>, F: Format<V, R, BYTES>, const R: usize, const BYTES: usize>(
     let mut chain = V::floats(acc);
     for b in 0..rows[0].len() {
         let block = next::<V, F, R, BYTES>(rows, b);
-        let mut sums = [offset::<V, F, R>(x.sums[b])];
+        let mut sums = [start::<V, F, R>(x.sums[b])];
         V::dots::<F, 1>(&block.w, std::array::from_ref(&x.quads[b]), &mut sums);
         chain = link::<V, F, R>(&block, x.scales[b], x.sums[b], sums[0], chain);
     }
@@ -123,7 +123,7 @@ fn few<V: Quads<R>, F: Weights, const R: usize, const T: usize>(
     let mut chains = array!([V::zeros(); T], t => V::floats(lanes(&acc[t], part)));
     for (block, x) in panel.iter().zip(xs) {
         let (scales, x_sums) = (&x.scales.as_chunks::<T>().0[i], &x.sums.as_chunks::<T>().0[i]);
-        let mut sums = array!([V::splat(0); T], t => offset::<V, F, R>(x_sums[t]));
+        let mut sums = array!([V::splat(0); T], t => start::<V, F, R>(x_sums[t]));
         V::dots::<F, T>(&block.w, &x.quads.as_chunks::<T>().0[i], &mut sums);
         for t in 0..T {
             chains[t] = link::<V, F, R>(block, scales[t], x_sums[t], sums[t], chains[t]);
@@ -148,8 +148,7 @@ fn many<V: Quads<R>, F: Weights, const R: usize>(
     for (block, x) in panel.iter().zip(xs) {
         V::tile_dots(tiles, &block.w, Values::All, &x.quads, &mut sums);
         for t in 0..TOKENS {
-            let sum = offset::<V, F, R>(x.sums[t]).add(sums[t]);
-            chains[t] = link::<V, F, R>(block, x.scales[t], x.sums[t], sum, chains[t]);
+            chains[t] = link::<V, F, R>(block, x.scales[t], x.sums[t], sums[t], chains[t]);
         }
     }
     for t in 0..TOKENS {
@@ -170,8 +169,8 @@ pub(super) fn lanes_mut<const R: usize>(acc: &mut Sums, part: usize) -> &mut [f3
 
 /// `−offset · Σ x` of unsigned weights: where a sum begins.
 #[inline(always)]
-fn offset<V: Quads<R>, F: Weights, const R: usize>(x_sum: i32) -> V {
-    let offset = if F::SIGNED { V::BIAS } else { F::OFFSET };
+fn start<V: Quads<R>, F: Weights, const R: usize>(x_sum: i32) -> V {
+    let offset = quads::offset::<V, F, R>();
     if offset == 0 {
         return V::splat(0);
     }

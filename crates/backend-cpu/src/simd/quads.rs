@@ -72,6 +72,8 @@ pub(super) trait Quads<const R: usize>: Copy {
     fn xor(self, other: Self) -> Self;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
+    /// Byte by byte.
+    fn sub_bytes(self, other: Self) -> Self;
     /// The low 32 bits of the product.
     fn mul(self, other: Self) -> Self;
     fn shl(self, bits: u32) -> Self;
@@ -99,7 +101,7 @@ pub(super) trait Quads<const R: usize>: Copy {
 
     /// Nothing where the instruction set makes one token's sums at a time.
     fn tiles() -> Option<Self::Tiles>;
-    /// `sums[t] = Σ w · x` of the values of a group and token t's bytes.
+    /// `sums[t] = Σ w · x` of the values of a group, signed bytes, and token t's bytes.
     fn tile_dots(
         tiles: &Self::Tiles,
         w: &Group<Self>,
@@ -190,6 +192,21 @@ pub(super) fn look_up<V: Quads<R>, const R: usize>(
     indices: Group<V>,
 ) -> Group<V> {
     array!([indices[0]; 8], q => indices[q].look_up(table).signed())
+}
+
+/// What is taken from a format's weights where products of bytes want them unsigned.
+#[inline(always)]
+pub(super) fn offset<V: Quads<R>, F: Weights, const R: usize>() -> i16 {
+    if F::SIGNED { V::BIAS } else { F::OFFSET }
+}
+
+/// The signed bytes that a group of unsigned ones stands for.
+#[inline(always)]
+pub(super) fn without_offset<V: Quads<R>, F: Weights, const R: usize>(w: &mut Group<V>) {
+    let offset = V::splat(i32::from(offset::<V, F, R>()).wrapping_mul(0x0101_0101));
+    for w in w {
+        *w = w.sub_bytes(offset);
+    }
 }
 
 /// The two numbers of 16 bits `a` and `b` in one lane.

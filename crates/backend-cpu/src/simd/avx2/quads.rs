@@ -131,6 +131,11 @@ impl<const VNNI: bool> Quads<8> for Ymm<VNNI> {
     }
 
     #[inline(always)]
+    fn sub_bytes(self, other: Self) -> Self {
+        Self(op!(_mm256_sub_epi8(self.0, other.0)))
+    }
+
+    #[inline(always)]
     fn mul(self, other: Self) -> Self {
         Self(op!(_mm256_mullo_epi32(self.0, other.0)))
     }

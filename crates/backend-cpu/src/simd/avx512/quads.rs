@@ -97,6 +97,11 @@ impl<const AMX: bool> Quads<16> for Zmm<AMX> {
     }
 
     #[inline(always)]
+    fn sub_bytes(self, other: Self) -> Self {
+        Self(op!(_mm512_sub_epi8(self.0, other.0)))
+    }
+
+    #[inline(always)]
     fn mul(self, other: Self) -> Self {
         Self(op!(_mm512_mullo_epi32(self.0, other.0)))
     }
