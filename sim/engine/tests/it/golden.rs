@@ -36,8 +36,8 @@ fn half(options: &mut EngineOptions) {
     options.metal.staging = Staging::Half;
 }
 
-/// The logits after every position of the long text's beginning, the reference's positions among
-/// them within `allowed`.
+/// The logits after the reference's positions of the long text's beginning, within `allowed`, and
+/// after some between.
 fn long_rows(golden: Golden, engine: &mut Engine, allowed: f64) -> Vec<Vec<f32>> {
     let (ids, positions) = golden.long();
     let (mut rows, mut checked) = (Vec::new(), 0);
@@ -50,7 +50,8 @@ fn long_rows(golden: Golden, engine: &mut Engine, allowed: f64) -> Vec<Vec<f32>>
         }
         rows.push(logits.to_vec());
     };
-    engine.score(&ids[..LENGTH], 0, sink).expect("scores");
+    let wanted = |at: usize| at % 8 == 5 || positions.iter().any(|p| p.position == at);
+    engine.score_chunked(&ids[..LENGTH], LENGTH, &wanted, sink).expect("scores");
     assert_eq!(checked, 10, "{}: positions of the reference", golden.name);
     rows
 }
