@@ -10,11 +10,11 @@
 use std::ops::Range;
 
 use super::dispatch;
-use super::dot::{Chunk, chunks, halves};
 use super::lanes::{LANES, Lanes};
 use super::math::{exp_lanes, soft_cap};
 
-const WIDTH: usize = 2 * LANES;
+/// The terms of all lanes, once.
+type Chunk = [f32; LANES];
 
 /// Positions of a tile.
 pub(crate) const TILE: usize = minfer_graph::PAGE_POSITIONS;
@@ -22,21 +22,19 @@ pub(crate) const TILE: usize = minfer_graph::PAGE_POSITIONS;
 /// Scores, then weights, of a tile.
 pub(crate) type Scores = [f32; TILE];
 
-/// Sums of low and high lanes of the products of `q` with four keys from `j` on.
+/// The lanes of the products of `q` with four keys from `j` on.
 #[inline(always)]
 fn four_keys<L: Lanes>(q: &[Chunk], k: &[Chunk], j: usize) -> [L; 4] {
     let n = q.len();
     let keys: [&[Chunk]; 4] = std::array::from_fn(|i| &k[(j + i) * n..][..n]);
-    let mut lanes = [[L::splat(0.0); 2]; 4];
+    let mut lanes = [L::splat(0.0); 4];
     for (c, q) in q.iter().enumerate() {
-        let [low, high] = halves::<L>(q);
+        let q = L::load(q);
         for i in 0..4 {
-            let [key_low, key_high] = halves::<L>(&keys[i][c]);
-            lanes[i][0] = low.fma(key_low, lanes[i][0]);
-            lanes[i][1] = high.fma(key_high, lanes[i][1]);
+            lanes[i] = q.fma(L::load(&keys[i][c]), lanes[i]);
         }
     }
-    lanes.map(|[low, high]| low.add(high))
+    lanes
 }
 
 #[inline(always)]
@@ -48,14 +46,16 @@ fn scores_body<L: Lanes>(
     cap: Option<f32>,
     out: &mut Scores,
 ) {
-    assert!(q.len().is_multiple_of(WIDTH) && k.len() == TILE * q.len(), "padded rows");
+    assert!(q.len().is_multiple_of(LANES) && k.len() == TILE * q.len(), "padded rows");
     assert!(live.end <= TILE, "positions of a tile");
-    let (q, k) = (chunks(q).0, chunks(k).0);
+    let (q, k) = (q.as_chunks().0, k.as_chunks().0);
     let out = out.as_chunks_mut::<LANES>().0;
     for block in live.start / LANES..live.end.div_ceil(LANES) {
-        let [a, b, c, d] = four_keys::<L>(q, k, block * LANES);
-        let [e, f, g, h] = four_keys::<L>(q, k, block * LANES + 4);
-        let mut s = L::trees([a, b, c, d, e, f, g, h]).mul(L::splat(scale));
+        let mut lanes = [L::splat(0.0); LANES];
+        for (i, four) in lanes.as_chunks_mut().0.iter_mut().enumerate() {
+            *four = four_keys::<L>(q, k, block * LANES + 4 * i);
+        }
+        let mut s = L::trees(lanes).mul(L::splat(scale));
         if let Some(cap) = cap {
             s = soft_cap(s, cap);
         }
@@ -70,10 +70,7 @@ fn tile_weights_body<L: Lanes>(scores: &mut Scores, live: Range<usize>, m: f32) 
     scores[..live.start].fill(f32::NEG_INFINITY);
     scores[live.end..].fill(f32::NEG_INFINITY);
     let parts = scores.as_chunks_mut::<LANES>().0;
-    let mut most = L::load(&parts[0]);
-    for part in &parts[1..] {
-        most = L::load(part).max(most);
-    }
+    let most = L::load(&parts[1]).max(L::load(&parts[0]));
     let maximum = most.array().iter().fold(m, |m, x| m.max(*x));
     let c = exp_lanes(L::splat(m - maximum)).array()[0];
     for part in parts {
@@ -82,9 +79,7 @@ fn tile_weights_body<L: Lanes>(scores: &mut Scores, live: Range<usize>, m: f32) 
     scores[..live.start].fill(0.0);
     scores[live.end..].fill(0.0);
     let parts = scores.as_chunks::<LANES>().0;
-    let low = L::load(&parts[0]).add(L::load(&parts[2]));
-    let high = L::load(&parts[1]).add(L::load(&parts[3]));
-    (maximum, c, L::tree(low, high))
+    (maximum, c, L::load(&parts[0]).add(L::load(&parts[1])).tree())
 }
 
 /// `N` vectors of the accumulator.
@@ -122,16 +117,16 @@ fn accumulate_body<L: Lanes>(
     c: f32,
 ) {
     let stride = acc.len();
-    assert!(stride.is_multiple_of(WIDTH) && v.len() == TILE * stride, "padded rows");
+    assert!(stride.is_multiple_of(LANES) && v.len() == TILE * stride, "padded rows");
     let (weights, v) = (&weights[live.clone()], &v[live.start * stride..]);
     let mut column = 0;
-    while column + 4 * WIDTH <= stride {
-        columns::<L, 8>(&mut acc[column..][..4 * WIDTH], weights, &v[column..], stride, c);
-        column += 4 * WIDTH;
+    while column + 4 * LANES <= stride {
+        columns::<L, 4>(&mut acc[column..][..4 * LANES], weights, &v[column..], stride, c);
+        column += 4 * LANES;
     }
     while column < stride {
-        columns::<L, 2>(&mut acc[column..][..WIDTH], weights, &v[column..], stride, c);
-        column += WIDTH;
+        columns::<L, 1>(&mut acc[column..][..LANES], weights, &v[column..], stride, c);
+        column += LANES;
     }
 }
 

@@ -1,9 +1,9 @@
-//! Eight f32 lanes: what the float kernels are written in.
+//! Sixteen f32 lanes: what the float kernels are written in.
 
-/// Lanes of a vector. The 16 virtual lanes of the numbers rule are two vectors.
-pub(crate) const LANES: usize = 8;
+/// The virtual lanes of the numbers rule; every vector has all of them.
+pub(crate) const LANES: usize = 16;
 
-/// Eight f32. Every operation acts lane by lane and rounds once.
+/// Sixteen f32. Every operation acts lane by lane and rounds once.
 pub(crate) trait Lanes: Copy {
     fn splat(x: f32) -> Self;
     fn load(from: &[f32; LANES]) -> Self;
@@ -30,11 +30,12 @@ pub(crate) trait Lanes: Copy {
     fn max_bits(self, other: Self) -> Self;
     /// To the nearest whole number, ties to even.
     fn round(self) -> Self;
-    /// `self · 2^⌊n/2⌋ · 2^(n − ⌊n/2⌋)` for whole n from -150 to 150.
+    /// `self · 2^⌊n/2⌋ · 2^(n − ⌊n/2⌋)` for whole n from -150 to 150. Of numbers near 1 the first
+    /// product is exact, so that one rounding of `self · 2^n` is the same.
     fn times_power(self, n: Self) -> Self;
-    /// The numbers rule's tree over 16 lanes, of which `low` are the first eight.
-    fn tree(low: Self, high: Self) -> f32;
-    /// Eight such trees whose first step (lane i + lane i+8) is done.
+    /// The numbers rule's tree.
+    fn tree(self) -> f32;
+    /// The trees of sixteen vectors.
     fn trees(vectors: [Self; LANES]) -> Self;
 
     /// The lanes as numbers.
@@ -44,4 +45,12 @@ pub(crate) trait Lanes: Copy {
         self.store(&mut array);
         array
     }
+}
+
+/// What is left of a row, filled up.
+#[inline(always)]
+pub(super) fn padded(rest: &[f32], with: f32) -> [f32; LANES] {
+    let mut last = [with; LANES];
+    last[..rest.len()].copy_from_slice(rest);
+    last
 }

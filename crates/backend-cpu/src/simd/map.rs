@@ -7,7 +7,7 @@
 use minfer_graph::Activation;
 
 use super::dispatch;
-use super::lanes::{LANES, Lanes};
+use super::lanes::{LANES, Lanes, padded};
 use super::math::{gelu, silu, soft_cap};
 
 /// Makes the body of a loop from what it does to one vector: of `y` alone, or of `y` and `x` of the
@@ -27,13 +27,9 @@ macro_rules! bodies {
                 $vector.store(&mut whole[i]);
             }
             if !rest.is_empty() {
-                let mut last = [0.0; LANES];
-                $(
-                    last[..rest.len()].copy_from_slice($x.as_chunks::<LANES>().1);
-                    let $x = L::load(&last);
-                )?
-                last[..rest.len()].copy_from_slice(rest);
+                let mut last = padded(rest, 0.0);
                 let $y = L::load(&last);
+                $(let $x = L::load(&padded($x.as_chunks::<LANES>().1, 0.0));)?
                 $vector.store(&mut last);
                 rest.copy_from_slice(&last[..rest.len()]);
             }

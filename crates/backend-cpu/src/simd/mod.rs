@@ -141,15 +141,27 @@ macro_rules! dispatch {
             fn avx2($($arg: $ty),*) $(-> $ret)? {
                 $body::<$crate::simd::avx2::Avx2Lanes>($($arg),*)
             }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(
+                enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c"
+            )]
+            fn avx512($($arg: $ty),*) $(-> $ret)? {
+                $body::<$crate::simd::avx512::Avx512Lanes>($($arg),*)
+            }
+            use $crate::simd::Isa;
             match simd.isa() {
+                Isa::Scalar => $body::<$crate::simd::scalar::ScalarLanes>($($arg),*),
                 // SAFETY: a `Simd` of this kind is made only where the processor has these
                 // features.
                 #[cfg(target_arch = "x86_64")]
-                $crate::simd::Isa::Avx2
-                | $crate::simd::Isa::AvxVnni
-                | $crate::simd::Isa::Avx512
-                | $crate::simd::Isa::Amx => unsafe { avx2($($arg),*) },
-                _ => $body::<$crate::simd::scalar::ScalarLanes>($($arg),*),
+                Isa::Avx2 | Isa::AvxVnni => unsafe { avx2($($arg),*) },
+                // SAFETY: as above.
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx512 | Isa::Amx => unsafe { avx512($($arg),*) },
+                #[cfg(not(target_arch = "x86_64"))]
+                Isa::Avx2 | Isa::AvxVnni | Isa::Avx512 | Isa::Amx => {
+                    unreachable!("no such `Simd` is made")
+                }
             }
         }
     )*};

@@ -8,8 +8,8 @@
 use minfer_graph::op::rope::Pairs;
 
 use super::dispatch;
-use super::dot::{dots, halves};
-use super::lanes::{LANES, Lanes};
+use super::dot::dots;
+use super::lanes::{LANES, Lanes, padded};
 use super::math::exp_lanes;
 
 #[inline(always)]
@@ -36,30 +36,18 @@ fn softmax_body<L: Lanes>(y: &mut [f32]) {
         most = L::load(y).max(most);
     }
     let maximum = rest.iter().chain(&most.array()).fold(f32::NEG_INFINITY, |m, x| m.max(*x));
-    let mut low = L::splat(0.0);
-    let mut high = low;
-    let (ys, _) = y.as_chunks_mut::<LANES>();
-    let (ys, _) = ys.as_chunks_mut::<2>();
-    for y in ys.iter_mut() {
-        let [a, b] = halves::<L>(y);
-        let a = exp_lanes(a.sub(L::splat(maximum)));
-        let b = exp_lanes(b.sub(L::splat(maximum)));
-        (low, high) = (low.add(a), high.add(b));
-        a.store(&mut y[0]);
-        b.store(&mut y[1]);
+    let mut sums = L::splat(0.0);
+    let (ys, rest) = y.as_chunks_mut::<LANES>();
+    for y in ys {
+        let e = exp_lanes(L::load(y).sub(L::splat(maximum)));
+        sums = sums.add(e);
+        e.store(y);
     }
-    let done = ys.len() * 2 * LANES;
-    let rest = &mut y[done..];
-    let mut last = [[f32::NEG_INFINITY; LANES]; 2];
-    last.as_flattened_mut()[..rest.len()].copy_from_slice(rest);
-    let [a, b] = halves::<L>(&last);
-    exp_lanes(a.sub(L::splat(maximum))).store(&mut last[0]);
-    exp_lanes(b.sub(L::splat(maximum))).store(&mut last[1]);
+    let mut last = padded(rest, f32::NEG_INFINITY);
+    exp_lanes(L::load(&last).sub(L::splat(maximum))).store(&mut last);
+    rest.copy_from_slice(&last[..rest.len()]);
     // Lanes beyond the end add zero.
-    last.as_flattened_mut()[rest.len()..].fill(0.0);
-    rest.copy_from_slice(&last.as_flattened()[..rest.len()]);
-    let [a, b] = halves::<L>(&last);
-    let sum = L::tree(low.add(a), high.add(b));
+    let sum = sums.add(L::load(&padded(rest, 0.0))).tree();
     let (ys, rest) = y.as_chunks_mut::<LANES>();
     for y in ys {
         L::load(y).div(L::splat(sum)).store(y);
@@ -116,13 +104,11 @@ fn quantize_q8_0_body<L: Lanes>(x: &[f32], q: &mut [i8], scale: &mut [f32], sums
             sums[i] = 0;
             continue;
         }
-        let mut level = [L::splat(0.0); 4];
-        for i in 0..4 {
-            level[i] = levels(&x[i], inverse);
-            level[i].store_i8(&mut q[i]);
-        }
+        let (low, high) = (levels::<L>(&x[0], inverse), levels::<L>(&x[1], inverse));
+        low.store_i8(&mut q[0]);
+        high.store_i8(&mut q[1]);
         // Sums of whole numbers this small are exact.
-        sums[i] = L::tree(level[0].add(level[1]), level[2].add(level[3])) as i32;
+        sums[i] = low.add(high).tree() as i32;
     }
 }
 
@@ -143,12 +129,13 @@ fn quantize_q8_k_body<L: Lanes>(x: &[f32], q: &mut [i8], scale: &mut [f32], sums
             sums[i] = [0; 16];
             continue;
         }
-        for (group, sum) in sums[i].iter_mut().enumerate() {
-            let (low, high) =
-                (levels::<L>(&x[2 * group], inverse), levels::<L>(&x[2 * group + 1], inverse));
-            low.store_i8(&mut q[2 * group]);
-            high.store_i8(&mut q[2 * group + 1]);
-            *sum = L::tree(low, high) as i16;
+        let mut groups = [L::splat(0.0); 16];
+        for group in 0..16 {
+            groups[group] = levels(&x[group], inverse);
+            groups[group].store_i8(&mut q[group]);
+        }
+        for (to, sum) in sums[i].iter_mut().zip(L::trees(groups).array()) {
+            *to = sum as i16;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::lanes::{LANES, Lanes};
 
-/// Eight f32 in an array.
+/// Sixteen f32 in an array.
 #[derive(Clone, Copy)]
 pub(super) struct ScalarLanes([f32; LANES]);
 
@@ -120,9 +120,9 @@ impl Lanes for ScalarLanes {
     }
 
     #[inline(always)]
-    fn tree(low: Self, high: Self) -> f32 {
-        let mut lanes = low.add(high).0;
-        for step in [4, 2, 1] {
+    fn tree(self) -> f32 {
+        let mut lanes = self.0;
+        for step in [8, 4, 2, 1] {
             for i in 0..step {
                 lanes[i] += lanes[i + step];
             }
@@ -132,7 +132,6 @@ impl Lanes for ScalarLanes {
 
     #[inline(always)]
     fn trees(vectors: [Self; LANES]) -> Self {
-        // The first step is done; adding nothing keeps every value but the sign of a zero.
-        Self(vectors.map(|vector| Self::tree(vector, Self([0.0; LANES]))))
+        Self(vectors.map(Self::tree))
     }
 }

@@ -7,7 +7,7 @@
 use half::bf16;
 
 use super::dispatch;
-use super::lanes::{LANES, Lanes};
+use super::lanes::{LANES, Lanes, padded};
 
 #[inline(always)]
 fn widen<L: Lanes>(from: &[u16], to: &mut [f32], load: impl Fn(&[u16; LANES]) -> L) {
@@ -54,9 +54,8 @@ fn narrow_f16_body<L: Lanes>(from: &[f32], to: &mut [u16]) {
     for (from, to) in whole.iter().zip(to_whole) {
         L::load(from).store_f16(to);
     }
-    let (mut last, mut narrow) = ([0.0; LANES], [0; LANES]);
-    last[..rest.len()].copy_from_slice(rest);
-    L::load(&last).store_f16(&mut narrow);
+    let mut narrow = [0; LANES];
+    L::load(&padded(rest, 0.0)).store_f16(&mut narrow);
     to_rest.copy_from_slice(&narrow[..rest.len()]);
 }
 

@@ -1,7 +1,12 @@
-//! The forms for AVX-512 with VNNI.
+//! The forms for AVX-512 with VNNI: `Lanes` on zmm registers, and what integer products need.
+//!
+//! [`Avx512Lanes`] is used only in functions compiled with these features, which are entered
+//! through a `Simd` value.
 
+mod lanes;
 mod quads;
 
+pub(super) use lanes::Avx512Lanes;
 pub(super) use quads::Zmm;
 
 /// Whether this processor has F, BW, DQ, VL and VNNI.
