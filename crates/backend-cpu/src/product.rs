@@ -1,14 +1,15 @@
 //! Products of activation rows and weight rows: the loops that every matmul shares.
 //!
 //! A task owns some columns of the output, that is some weight rows, for all activation rows.
-//! Quantized: the weight rows of a tile are unpacked once for up to 128 activation rows. Float:
-//! four weight rows at a time are decoded once for as many activation rows as a cache holds.
+//! Quantized: the weight rows of a tile are unpacked once for up to 128 activation rows. Float: the
+//! weight rows of a tile are decoded once for as many activation rows as a cache holds, or are read
+//! as they lie, where they are floats.
 
 use minfer_graph::TensorType;
 use minfer_quant::{DType, Planes, Quant};
 
 use crate::kernels::quant::{self, Q8_0Row, Q8_0Tile, Q8KRow, Q8KTile, Q16_0Row};
-use crate::simd::{self, ROWS, Rows, Simd, Sums};
+use crate::simd::{self, Floats, ROWS, Rows, Simd, Sums};
 use crate::sys::Rectangle;
 use crate::weights::Matrix;
 
@@ -17,8 +18,12 @@ use crate::weights::Matrix;
 const TOKENS: usize = 128;
 const TOKEN_BYTES: usize = 512 << 10;
 
-/// Weight rows decoded at a time for float products.
-const DECODED: usize = 4;
+/// Activation rows that float products take at a time: whole tiles of any instruction set.
+const FLOAT_TOKENS: usize = 24;
+
+/// Activation rows from which on it pays to widen 16-bit weights once in memory, instead of in
+/// registers for a few activation rows each time.
+const WIDENED: usize = 13;
 
 /// Bytes of float activation rows that share one decoding: they stay in the second cache while all
 /// weight rows of a task pass by.
@@ -191,7 +196,7 @@ fn record<'a>(data: &'a [u8], planes: &Planes, row: usize) -> &'a [u8] {
 /// rows for float activations, panels of activation rows for quantized ones.
 pub(crate) fn room(cols: usize, activations: DType) -> usize {
     match activations {
-        DType::F32 | DType::F16 | DType::BF16 | DType::I32 => DECODED * cols,
+        DType::F32 | DType::F16 | DType::BF16 | DType::I32 => ROWS * cols,
         DType::Q8_0 | DType::Q8_K => quant::panel_bytes(tokens(cols), cols) / size_of::<f32>(),
         DType::Q16_0 => 0,
     }
@@ -258,23 +263,41 @@ impl Product<'_> {
 
     fn floats(&self, data: &[f32], cols: usize, out: &mut Rectangle<'_, f32>, room: &mut [f32]) {
         let columns = out.columns.clone();
-        let tile = (FLOAT_TILE / (4 * cols)).max(TOKENS);
+        let tile = (FLOAT_TILE / (4 * cols)).max(1).next_multiple_of(FLOAT_TOKENS);
         let pairs = self.pairs.len();
-        for first in (0..pairs).step_by(tile) {
-            for n in columns.clone().step_by(DECODED) {
-                let live = DECODED.min(columns.end - n);
-                for r in 0..DECODED {
-                    let row = &mut room[r * cols..][..cols];
-                    quant::decode(self.simd, self.matrix.quant, self.matrix.row(n + r), row);
-                }
-                let rows: [&[f32]; DECODED] = std::array::from_fn(|r| &room[r * cols..][..cols]);
-                for pair in first..pairs.min(first + tile) {
-                    let [x, y] = self.pairs.get(pair);
-                    let sums = simd::dot4(self.simd, rows, &data[x * cols..][..cols]);
-                    self.put(n, &sums[..live], &mut out.row(y)[n - columns.start..]);
+        for start in (0..pairs).step_by(tile) {
+            let end = pairs.min(start + tile);
+            for n in columns.clone().step_by(ROWS) {
+                let live = ROWS.min(columns.end - n);
+                let lie: Rows<'_> = std::array::from_fn(|r| self.matrix.row(n + r));
+                let rows = match stored(self.matrix.quant, &lie, end - start) {
+                    Some(rows) => rows,
+                    None => self.decoded(&lie, cols, room),
+                };
+                for first in (start..end).step_by(FLOAT_TOKENS) {
+                    let tokens = FLOAT_TOKENS.min(end - first);
+                    let mut xs: [&[f32]; FLOAT_TOKENS] = [&[]; FLOAT_TOKENS];
+                    let mut sums = [Sums::default(); FLOAT_TOKENS];
+                    for (t, x) in xs[..tokens].iter_mut().enumerate() {
+                        *x = &data[self.pairs.get(first + t)[0] * cols..][..cols];
+                    }
+                    simd::products(self.simd, &rows, &xs[..tokens], &mut sums[..tokens]);
+                    for (t, sums) in sums[..tokens].iter().enumerate() {
+                        let to = &mut out.row(self.pairs.get(first + t)[1])[n - columns.start..];
+                        self.put(n, &sums[..live], to);
+                    }
                 }
             }
         }
+    }
+
+    /// Weight rows widened into the room.
+    fn decoded<'r>(&self, rows: &Rows<'_>, cols: usize, room: &'r mut [f32]) -> Floats<'r> {
+        for (row, to) in rows.iter().zip(room.chunks_mut(cols)) {
+            quant::decode(self.simd, self.matrix.quant, row, to);
+        }
+        let room = &*room;
+        Floats::F32(std::array::from_fn(|r| &room[r * cols..][..cols]))
     }
 
     /// Writes the outputs from `n` on, with their biases.
@@ -287,5 +310,41 @@ impl Product<'_> {
             }
             None => to[..sums.len()].copy_from_slice(sums),
         }
+    }
+}
+
+/// Weight rows as they lie, if they are floats that so few activation rows may read in place.
+fn stored<'a>(quant: Quant, rows: &Rows<'a>, tokens: usize) -> Option<Floats<'a>> {
+    fn cast<'a, T: bytemuck::Pod>(rows: &Rows<'a>) -> Option<[&'a [T]; ROWS]> {
+        let mut floats: [&[T]; ROWS] = [&[]; ROWS];
+        for (to, row) in floats.iter_mut().zip(rows) {
+            *to = bytemuck::try_cast_slice(row).ok()?;
+        }
+        Some(floats)
+    }
+    // What lies in a file is little-endian.
+    if cfg!(target_endian = "big") {
+        return None;
+    }
+    match quant {
+        Quant::F32 => cast(rows).map(Floats::F32),
+        Quant::F16 if tokens < WIDENED => cast(rows).map(Floats::F16),
+        Quant::BF16 if tokens < WIDENED => cast(rows).map(Floats::BF16),
+        Quant::F16
+        | Quant::BF16
+        | Quant::Q4_0
+        | Quant::Q4_1
+        | Quant::Q5_0
+        | Quant::Q5_1
+        | Quant::Q8_0
+        | Quant::IQ4_NL
+        | Quant::MXFP4
+        | Quant::Q2_K
+        | Quant::Q3_K
+        | Quant::Q4_K
+        | Quant::Q5_K
+        | Quant::Q6_K
+        | Quant::Q8_K
+        | Quant::IQ4_XS => None,
     }
 }

@@ -9,7 +9,7 @@ use minfer_graph::{PAGE_POSITIONS, StateDecl};
 use minfer_plan::{DeviceError, PlacedState, Pools};
 use minfer_quant::KvType;
 
-use crate::simd::{Simd, narrow_bf16, narrow_f16, widen_bf16, widen_f16, widen_q8_0};
+use crate::simd::{Simd, Tile, narrow_bf16, narrow_f16, widen_bf16, widen_f16, widen_q8_0};
 use crate::sys::{Buffer, Fault};
 
 /// The state of one engine.
@@ -128,6 +128,19 @@ impl Pages {
                 let scales = bytemuck::cast_slice_mut(&mut tail[..scales.len()]);
                 quantize(x, bytemuck::cast_slice_mut(&mut head[values]), scales);
             }
+        }
+    }
+
+    /// One head's rows of a page as they lie, where these are floats of 32 or 16 bits.
+    pub(crate) fn tile(&self, page: usize, head: usize) -> Option<Tile<'_>> {
+        let first = head * PAGE_POSITIONS;
+        let [values, _] = self.planes(page, first..first + PAGE_POSITIONS);
+        let values = &self.buffer.bytes()[values];
+        match self.kind {
+            KvType::F32 => Some(Tile::F32(bytemuck::cast_slice(values))),
+            KvType::F16 => Some(Tile::F16(bytemuck::cast_slice(values))),
+            KvType::BF16 => Some(Tile::BF16(bytemuck::cast_slice(values))),
+            KvType::Q8_0 => None,
         }
     }
 

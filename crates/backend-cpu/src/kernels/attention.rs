@@ -1,9 +1,9 @@
 //! `attention`: scaled dot-product attention over the paged cache.
 //!
-//! A task is one work item and one K/V head. It goes through the item's positions in tiles of 32: K
-//! and V of a tile are widened to f32 once for up to 16 rows and all query heads of the K/V head.
-//! Each (row, head) keeps its maximum, sum and accumulator for the current partition, and the same
-//! of all partitions before it.
+//! A task is one work item and one K/V head. It goes through the item's positions in tiles of 32,
+//! each for up to 16 rows and all query heads of the K/V head; every pair of these is a query. For
+//! few queries K and V are widened in registers, for many once in memory. Each query keeps its
+//! maximum, sum and accumulator for the current partition, and the same of all before it.
 
 use std::ops::Range;
 
@@ -12,12 +12,15 @@ use minfer_graph::{PAGE_POSITIONS, PARTITION_POSITIONS, StateDecl, Work};
 use minfer_plan::{Io, Launch, ROW_TILE, Unsupported};
 
 use crate::call::{Call, Lists};
-use crate::simd::{self, Scores, Simd, TILE};
-use crate::state::{Pool, no_pool};
+use crate::simd::{self, Scores, Scoring, Simd, TILE, Tile};
+use crate::state::{Pages, Pool, no_pool};
 use crate::sys::{Cuts, Fault, Grid, Rectangle, Workers};
 
-/// Columns are padded to whole pairs of vectors.
+/// Columns are padded to whole vectors.
 const PADDING: usize = 16;
+
+/// Queries that read K and V as they lie: for more it pays to widen them once in memory.
+const FEW: usize = 12;
 
 pub(super) fn lower(op: &Attention, io: &Io<'_>, threads: usize) -> Result<Launch, Unsupported> {
     let StateDecl::Paged { kv_heads, head_dim, key, value, .. } = io.tables.state(op.state) else {
@@ -30,11 +33,10 @@ pub(super) fn lower(op: &Attention, io: &Io<'_>, threads: usize) -> Result<Launc
     Ok(Launch::simple(kernel, "tiles of a page, widened once per K/V head").with_scratch(scratch))
 }
 
-/// f32 that one worker needs: tiles of K and V, queries and accumulators, and four numbers per row
-/// and head.
+/// f32 that one worker needs: tiles of K and V, and what [`Room`] has for each query.
 fn room(group: usize, head_dim: usize) -> usize {
     let stride = head_dim.next_multiple_of(PADDING);
-    2 * TILE * stride + 2 * ROW_TILE * group * stride + 4 * ROW_TILE * group
+    2 * TILE * stride + ROW_TILE * group * (2 * stride + TILE + 5)
 }
 
 /// What all tasks of a launch share.
@@ -176,36 +178,36 @@ struct Room<'a> {
     v: &'a mut [f32],
     q: &'a mut [f32],
     acc: &'a mut [f32],
-    /// Of the current partition, per row and head.
-    m: &'a mut [f32],
-    l: &'a mut [f32],
-    /// Of all before it: maximum, then sum.
+    /// Scores, then weights, of the current tile, and the factors on what came before it.
+    scores: &'a mut [Scores],
+    factors: &'a mut [f32],
+    /// Of the current partition: maximum, then sum.
+    running: &'a mut [[f32; 2]],
+    /// Of all before it.
     totals: &'a mut [[f32; 2]],
 }
 
 impl<'a> Room<'a> {
-    fn new(room: &'a mut [f32], group: usize, stride: usize) -> Room<'a> {
-        let rows = ROW_TILE * group;
+    fn new(room: &'a mut [f32], queries: usize, stride: usize) -> Room<'a> {
         let (k, room) = room.split_at_mut(TILE * stride);
         let (v, room) = room.split_at_mut(TILE * stride);
-        let (q, room) = room.split_at_mut(rows * stride);
-        let (acc, room) = room.split_at_mut(rows * stride);
-        let (m, room) = room.split_at_mut(rows);
-        let (l, room) = room.split_at_mut(rows);
-        Room { k, v, q, acc, m, l, totals: &mut room.as_chunks_mut().0[..rows] }
+        let (q, room) = room.split_at_mut(queries * stride);
+        let (acc, room) = room.split_at_mut(queries * stride);
+        let (scores, room) = room.split_at_mut(queries * TILE);
+        let (factors, room) = room.split_at_mut(queries);
+        let (running, totals) = room.as_chunks_mut().0.split_at_mut(queries);
+        let scores = scores.as_chunks_mut().0;
+        Room { k, v, q, acc, scores, factors, running, totals: &mut totals[..queries] }
     }
 }
 
 impl Launched<'_> {
     /// One item for one K/V head, 16 rows at a time.
     fn item(&self, item: &Work, kv_head: usize, out: &mut Rectangle<'_, f32>, room: &mut [f32]) {
-        let mut room = Room::new(room, self.group, self.stride);
-        // What lies beyond a head's columns stays zero.
-        room.k.fill(0.0);
-        room.v.fill(0.0);
         let rows = item.row as usize..item.row as usize + item.rows as usize;
         for first in rows.clone().step_by(ROW_TILE) {
             let tile = first..rows.end.min(first + ROW_TILE);
+            let mut room = Room::new(room, tile.len() * self.group, self.stride);
             self.rows(item, kv_head, tile, out, &mut room);
         }
     }
@@ -220,8 +222,13 @@ impl Launched<'_> {
     ) {
         let (group, head_dim) = (self.group, self.pool.head_dim);
         let heads = kv_head * group..(kv_head + 1) * group;
-        room.q.fill(0.0);
-        for (i, q) in room.q.chunks_mut(self.stride).take(rows.len() * group).enumerate() {
+        // What lies beyond a head's columns stays zero.
+        if self.stride > head_dim {
+            room.k.fill(0.0);
+            room.v.fill(0.0);
+            room.q.fill(0.0);
+        }
+        for (i, q) in room.q.chunks_mut(self.stride).enumerate() {
             let (row, head) = (rows.start + i / group, heads.start + i % group);
             let from = (row * self.op.heads + head) * head_dim;
             q[..head_dim].copy_from_slice(&self.q[from..][..head_dim]);
@@ -241,7 +248,8 @@ impl Launched<'_> {
             self.partition(item, kv_head, rows.clone(), partition, room);
             for i in 0..rows.len() * group {
                 let (row, head) = (rows.start + i / group, i % group);
-                let part = Running { m: room.m[i], l: room.l[i] };
+                let [m, l] = room.running[i];
+                let part = Running { m, l };
                 let acc = &room.acc[i * self.stride..][..head_dim];
                 let to = out.row(target(row));
                 if whole {
@@ -274,7 +282,7 @@ impl Launched<'_> {
         start..range.end.min(position + 1).max(start)
     }
 
-    /// Leaves maximum, sum and accumulator of one partition in the room, for each row and head.
+    /// Leaves maximum, sum and accumulator of one partition in the room, for each query.
     fn partition(
         &self,
         item: &Work,
@@ -283,41 +291,75 @@ impl Launched<'_> {
         partition: Range<usize>,
         room: &mut Room<'_>,
     ) {
-        room.m.fill(f32::NEG_INFINITY);
-        room.l.fill(0.0);
+        room.running.fill([f32::NEG_INFINITY, 0.0]);
         room.acc.fill(0.0);
         let table = &self.tables[item.sequence as usize * self.pages..][..self.pages];
         for start in partition.clone().step_by(TILE) {
             let tile = start..partition.end.min(start + TILE);
-            let seen = rows.clone().map(|row| self.visible(row, &tile)).filter(|r| !r.is_empty());
-            let seen = seen.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end));
-            let Some(seen) = seen else { continue };
             let page = table[start / PAGE_POSITIONS] as usize;
-            let places = seen.start - start..seen.end - start;
-            let (at, stride) = (places.start * self.stride, self.stride);
-            let (key, value) = (&self.pool.key, &self.pool.value);
-            key.load(self.simd, page, kv_head, places.clone(), stride, &mut room.k[at..]);
-            value.load(self.simd, page, kv_head, places, stride, &mut room.v[at..]);
-            for i in 0..rows.len() * self.group {
-                let live = self.visible(rows.start + i / self.group, &tile);
-                if !live.is_empty() {
-                    self.tile(i, live.start - start..live.end - start, room);
-                }
-            }
+            self.tile(page, kv_head, rows.clone(), tile, room);
         }
     }
 
-    /// One tile for one row and head.
-    fn tile(&self, i: usize, live: Range<usize>, room: &mut Room<'_>) {
-        let (simd, stride) = (self.simd, self.stride);
-        let mut scores: Scores = [0.0; TILE];
-        let q = &room.q[i * stride..][..stride];
-        simd::scores(simd, q, room.k, live.clone(), self.op.scale, self.op.soft_cap, &mut scores);
-        let (m, c, sum) = simd::tile_weights(simd, &mut scores, live.clone(), room.m[i]);
-        room.m[i] = m;
-        room.l[i] = room.l[i].mul_add(c, sum);
-        let acc = &mut room.acc[i * stride..][..stride];
-        simd::accumulate(simd, acc, &scores, room.v, live, c);
+    /// One tile for all queries.
+    fn tile(
+        &self,
+        page: usize,
+        kv_head: usize,
+        rows: Range<usize>,
+        tile: Range<usize>,
+        room: &mut Room<'_>,
+    ) {
+        let seen = rows.clone().map(|row| self.visible(row, &tile)).filter(|r| !r.is_empty());
+        let seen = seen.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end));
+        let Some(seen) = seen else { return };
+        let places = seen.start - tile.start..seen.end - tile.start;
+        let few = rows.len() * self.group <= FEW;
+        let (simd, stride, group) = (self.simd, self.stride, self.group);
+        let (key, value) = (&self.pool.key, &self.pool.value);
+        let k = self.positions_of(key, page, kv_head, places.clone(), few, room.k);
+        let v = self.positions_of(value, page, kv_head, places.clone(), few, room.v);
+        let scoring = Scoring { scale: self.op.scale, cap: self.op.soft_cap };
+        simd::scores(simd, room.q, k, places, scoring, room.scores);
+        // Rows that see the same positions go together: in all tiles but a few the whole item.
+        let mut first = rows.start;
+        while first < rows.end {
+            let live = self.visible(first, &tile);
+            let alike = (first..rows.end).take_while(|row| self.visible(*row, &tile) == live);
+            let next = first + alike.count();
+            let queries = (first - rows.start) * group..(next - rows.start) * group;
+            first = next;
+            if live.is_empty() {
+                continue;
+            }
+            let live = live.start - tile.start..live.end - tile.start;
+            let (scores, running) = (&mut room.scores[queries.clone()], &mut room.running);
+            let factors = &mut room.factors[queries.clone()];
+            simd::weights(simd, scores, live.clone(), &mut running[queries.clone()], factors);
+            let acc = &mut room.acc[queries.start * stride..queries.end * stride];
+            simd::accumulate(simd, acc, scores, factors, v, live);
+        }
+    }
+
+    /// K or V of a tile, of which `places` are read: as they lie, or widened into `to`.
+    fn positions_of<'t>(
+        &'t self,
+        from: &'t Pages,
+        page: usize,
+        kv_head: usize,
+        places: Range<usize>,
+        few: bool,
+        to: &'t mut [f32],
+    ) -> Tile<'t> {
+        match from.tile(page, kv_head).filter(|_| self.stride == self.pool.head_dim) {
+            Some(tile @ Tile::F32(_)) => tile,
+            Some(tile) if few => tile,
+            Some(_) | None => {
+                let to_places = &mut to[places.start * self.stride..];
+                from.load(self.simd, page, kv_head, places, self.stride, to_places);
+                Tile::F32(to)
+            }
+        }
     }
 
     /// The sink's part, and the division by the sum.

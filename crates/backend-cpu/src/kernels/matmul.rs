@@ -30,7 +30,7 @@ pub(super) fn pair(weight: &WeightDecl, x: TensorType) -> String {
 /// The row of the variants table.
 pub(super) fn why(x: TensorType) -> &'static str {
     if x.dtype == DType::F32 {
-        "float activations: four weight rows decoded at a time"
+        "float activations: sixteen weight rows at a time, decoded where they are no floats"
     } else {
         "integer activations: weight rows side by side, unpacked once for many tokens"
     }

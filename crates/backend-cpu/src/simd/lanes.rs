@@ -33,10 +33,15 @@ pub(crate) trait Lanes: Copy {
     /// `self · 2^⌊n/2⌋ · 2^(n − ⌊n/2⌋)` for whole n from -150 to 150. Of numbers near 1 the first
     /// product is exact, so that one rounding of `self · 2^n` is the same.
     fn times_power(self, n: Self) -> Self;
+    /// The largest lane; any number if one is NaN.
+    fn largest(self) -> f32;
     /// The numbers rule's tree.
     fn tree(self) -> f32;
     /// The trees of sixteen vectors.
     fn trees(vectors: [Self; LANES]) -> Self;
+
+    /// Runs a loop with tiles that fit the registers.
+    fn tiled(work: impl Tiled);
 
     /// The lanes as numbers.
     #[inline(always)]
@@ -45,6 +50,12 @@ pub(crate) trait Lanes: Copy {
         self.store(&mut array);
         array
     }
+}
+
+/// A loop over tiles, in which `R` rows meet up to `V` vectors and the lanes of all pairs stay in
+/// registers.
+pub(super) trait Tiled {
+    fn run<L: Lanes, const R: usize, const V: usize>(self);
 }
 
 /// What is left of a row, filled up.

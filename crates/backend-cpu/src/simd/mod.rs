@@ -29,9 +29,9 @@ mod row;
 mod scalar;
 mod widen;
 
-pub(crate) use attention::{Scores, TILE, accumulate, scores, tile_weights};
+pub(crate) use attention::{Scores, Scoring, TILE, Tile, accumulate, scores, weights};
 pub(crate) use decode::decode_blocks;
-pub(crate) use dot::dot4;
+pub(crate) use dot::{Floats, products};
 pub(crate) use integer::{ROWS, Rows, Sums};
 pub(crate) use map::{add, axpy, blend, glu, mul, scale, unary};
 pub(crate) use math::exp;

@@ -8,15 +8,14 @@
 use minfer_graph::op::rope::Pairs;
 
 use super::dispatch;
-use super::dot::dots;
+use super::dot::dot;
 use super::lanes::{LANES, Lanes, padded};
 use super::math::exp_lanes;
 
 #[inline(always)]
 fn rms_norm_body<L: Lanes>(y: &mut [f32], weight: &[f32], eps: f32) {
     assert_eq!(y.len(), weight.len(), "a weight for each column");
-    let [squares] = dots::<L, 1>([y], y);
-    let mean = squares / y.len() as f32;
+    let mean = dot::<L>(y, y) / y.len() as f32;
     let inverse = 1.0 / (mean + eps).sqrt();
     let (ys, rest) = y.as_chunks_mut::<LANES>();
     let (weights, weight_rest) = weight.as_chunks::<LANES>();

@@ -1,6 +1,6 @@
 //! [`Lanes`] in plain code.
 
-use super::lanes::{LANES, Lanes};
+use super::lanes::{LANES, Lanes, Tiled};
 
 /// Sixteen f32 in an array.
 #[derive(Clone, Copy)]
@@ -120,6 +120,11 @@ impl Lanes for ScalarLanes {
     }
 
     #[inline(always)]
+    fn largest(self) -> f32 {
+        self.0.iter().fold(f32::NEG_INFINITY, |most, x| most.max(*x))
+    }
+
+    #[inline(always)]
     fn tree(self) -> f32 {
         let mut lanes = self.0;
         for step in [8, 4, 2, 1] {
@@ -133,5 +138,11 @@ impl Lanes for ScalarLanes {
     #[inline(always)]
     fn trees(vectors: [Self; LANES]) -> Self {
         Self(vectors.map(Self::tree))
+    }
+
+    #[inline(always)]
+    fn tiled(work: impl Tiled) {
+        // A processor with 32 registers of four lanes holds six sums.
+        work.run::<Self, 2, 3>();
     }
 }

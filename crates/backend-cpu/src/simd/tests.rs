@@ -1,3 +1,6 @@
+use std::ops::Range;
+
+use half::{bf16, f16};
 use minfer_graph::Activation;
 use minfer_graph::op::rope::Pairs;
 
@@ -127,26 +130,62 @@ fn functions_are_what_they_are_called() {
     }
 }
 
+/// The float dot product as the rule says it.
+fn by_the_rule(a: &[f32], b: &[f32]) -> f32 {
+    let mut lanes = [0.0_f32; 16];
+    for k in 0..a.len() {
+        lanes[k % 16] = a[k].mul_add(b[k], lanes[k % 16]);
+    }
+    for step in [8, 4, 2, 1] {
+        for i in 0..step {
+            lanes[i] += lanes[i + step];
+        }
+    }
+    lanes[0]
+}
+
+/// Values as f16, and what is left of them.
+fn halves(x: &[f32]) -> (Vec<u16>, Vec<f32>) {
+    x.iter().map(|x| f16::from_f32(*x)).map(|x| (x.to_bits(), x.to_f32())).unzip()
+}
+
+/// Values as bf16, and what is left of them.
+fn brains(x: &[f32]) -> (Vec<u16>, Vec<f32>) {
+    x.iter().map(|x| bf16::from_f32(*x)).map(|x| (x.to_bits(), x.to_f32())).unzip()
+}
+
 #[test]
-fn dot_products_agree_and_are_in_lanes() {
-    for len in LENGTHS {
-        let rows: Vec<Vec<f32>> = (0..4).map(|i| values(10 + i, len, 4)).collect();
-        let rows: [&[f32]; 4] = std::array::from_fn(|i| rows[i].as_slice());
-        let x = values(20, len, 4);
-        let expected = dot4(scalar(), rows, &x);
-        for simd in others() {
-            assert_same(&expected, &dot4(simd, rows, &x), "dot4");
-        }
-        let mut lanes = [0.0_f32; 16];
-        for k in 0..len {
-            lanes[k % 16] = rows[2][k].mul_add(x[k], lanes[k % 16]);
-        }
-        for step in [8, 4, 2, 1] {
-            for i in 0..step {
-                lanes[i] += lanes[i + step];
+fn dot_products_are_in_lanes() {
+    // With one column more and less than the parts in which long rows are gone through.
+    for len in LENGTHS.into_iter().chain([511, 512, 513, 1040]) {
+        let floats: Vec<Vec<f32>> = (0..16).map(|row| values(30 + row, len, 4)).collect();
+        let halves: Vec<_> = floats.iter().map(|row| halves(row)).collect();
+        let brains: Vec<_> = floats.iter().map(|row| brains(row)).collect();
+        let (f16, bf16) =
+            (std::array::from_fn(|r| &halves[r].0[..]), std::array::from_fn(|r| &brains[r].0[..]));
+        let f32 = std::array::from_fn(|r| &floats[r][..]);
+        let cases: [(Floats<'_>, [&[f32]; ROWS]); 3] = [
+            (Floats::F32(f32), f32),
+            (Floats::F16(f16), std::array::from_fn(|r| &halves[r].1[..])),
+            (Floats::BF16(bf16), std::array::from_fn(|r| &brains[r].1[..])),
+        ];
+        // More vectors than any tile has.
+        let xs: Vec<Vec<f32>> = (0..8).map(|t| values(60 + t, len, 4)).collect();
+        let xs: Vec<&[f32]> = xs.iter().map(Vec::as_slice).collect();
+        for (stored, rows) in &cases {
+            let of = |x: &&[f32]| rows.map(|row| by_the_rule(row, x));
+            let expected: Vec<[f32; ROWS]> = xs.iter().map(of).collect();
+            for simd in Isa::ALL.iter().filter_map(|isa| Simd::new(*isa)) {
+                for count in 0..=xs.len() {
+                    let mut sums = vec![[77.0; ROWS]; xs.len()];
+                    products(simd, stored, &xs[..count], &mut sums[..count]);
+                    let what = format!("{simd:?}: {count} vectors of {len}");
+                    let done = expected[..count].as_flattened();
+                    assert_same(done, sums[..count].as_flattened(), &what);
+                    assert!(sums[count..].as_flattened().iter().all(|sum| *sum == 77.0));
+                }
             }
         }
-        assert_same(&[lanes[0]], &expected[2..3], "lanes");
     }
 }
 
@@ -237,33 +276,82 @@ fn conversions_agree() {
         narrow_f16(simd, &x, &mut bits);
         bits
     };
-    let expected: Vec<u16> = x.iter().map(|x| half::f16::from_f32(*x).to_bits()).collect();
+    let expected: Vec<u16> = x.iter().map(|x| f16::from_f32(*x).to_bits()).collect();
     assert!(others().into_iter().chain([scalar()]).all(|simd| narrow(simd) == expected));
 }
 
-#[test]
-fn attention_tiles_agree() {
-    for stride in [16, 32, 48, 64, 80, 128, 256] {
-        let (q, k) = (values(11, stride, 1), values(12, TILE * stride, 1));
-        let (acc, v) = (values(13, stride, 2), values(14, TILE * stride, 2));
-        for live in [0..1, 0..32, 3..9, 7..8, 8..16, 31..32, 0..17] {
-            for cap in [None, Some(20.0)] {
-                let run = |simd| {
-                    let (mut s, mut acc) = ([0.0; TILE], acc.clone());
-                    scores(simd, &q, &k, live.clone(), 0.25, cap, &mut s);
-                    let (m, c, sum) = tile_weights(simd, &mut s, live.clone(), -1.5);
-                    accumulate(simd, &mut acc, &s, &v, live.clone(), c);
-                    acc.extend(s);
-                    acc.extend([m, c, sum]);
-                    acc
-                };
-                let expected = run(scalar());
-                for simd in others() {
-                    assert_same(&expected, &run(simd), "attention");
+/// A tile of attention: queries and accumulators are rows of as many columns.
+struct Attended<'a> {
+    queries: usize,
+    q: &'a [f32],
+    acc: &'a [f32],
+    live: Range<usize>,
+    cap: Option<f32>,
+}
+
+impl Attended<'_> {
+    /// Accumulators, weights, maxima and sums, factors.
+    fn run(&self, simd: Simd, k: Tile<'_>, v: Tile<'_>) -> Vec<f32> {
+        let (live, mut acc) = (self.live.clone(), self.acc.to_vec());
+        let mut s = vec![[0.0; TILE]; self.queries];
+        let (mut running, mut factors) = (vec![[-1.5, 0.5]; self.queries], vec![0.0; self.queries]);
+        let scoring = Scoring { scale: 0.25, cap: self.cap };
+        scores(simd, self.q, k, live.clone(), scoring, &mut s);
+        weights(simd, &mut s, live.clone(), &mut running, &mut factors);
+        accumulate(simd, &mut acc, &s, &factors, v, live);
+        [&acc, s.as_flattened(), running.as_flattened(), &factors].concat()
+    }
+
+    /// The same as the rule says it.
+    fn expected(&self, k: &[f32], v: &[f32]) -> Vec<f32> {
+        let stride = self.q.len() / self.queries;
+        let (mut acc, mut all) = (self.acc.to_vec(), [Vec::new(), Vec::new(), Vec::new()]);
+        for (q, acc) in self.q.chunks(stride).zip(acc.chunks_mut(stride)) {
+            let mut p = [f32::NEG_INFINITY; TILE];
+            for j in self.live.clone() {
+                p[j] = by_the_rule(q, &k[j * stride..][..stride]) * 0.25;
+            }
+            if let Some(cap) = self.cap {
+                unary(scalar(), &mut p[self.live.clone()], Activation::SoftCap(cap));
+            }
+            let m = p.iter().fold(-1.5_f32, |m, s| m.max(*s));
+            let c = exp(scalar(), -1.5 - m);
+            p = p.map(|s| exp(scalar(), s - m));
+            acc.iter_mut().for_each(|acc| *acc *= c);
+            for j in self.live.clone() {
+                for (acc, v) in acc.iter_mut().zip(&v[j * stride..]) {
+                    *acc = p[j].mul_add(*v, *acc);
                 }
-                let weights = &expected[stride..stride + TILE];
-                let masked = (0..TILE).filter(|j| !live.contains(j));
-                assert!(masked.into_iter().all(|j| weights[j] == 0.0));
+            }
+            all[0].extend(p);
+            all[1].extend([m, 0.5_f32.mul_add(c, by_the_rule(&p, &[1.0; TILE]))]);
+            all[2].push(c);
+        }
+        [acc, all.concat()].concat()
+    }
+}
+
+#[test]
+fn attention_tiles_are_as_the_rule_says() {
+    for (stride, queries) in [(16, 1), (48, 3), (64, 4), (80, 7), (128, 13), (256, 2)] {
+        let (q, acc) = (values(11, queries * stride, 1), values(13, queries * stride, 2));
+        let (k, v) = (values(12, TILE * stride, 1), values(14, TILE * stride, 2));
+        let (k_f16, v_f16) = (halves(&k), halves(&v));
+        let (k_bf16, v_bf16) = (brains(&k), brains(&v));
+        let cases = [
+            (Tile::F32(&k), Tile::F32(&v), &k, &v),
+            (Tile::F16(&k_f16.0), Tile::F16(&v_f16.0), &k_f16.1, &v_f16.1),
+            (Tile::BF16(&k_bf16.0), Tile::BF16(&v_bf16.0), &k_bf16.1, &v_bf16.1),
+        ];
+        for (i, live) in [0..1, 0..32, 3..9, 7..8, 8..16, 31..32, 0..17].into_iter().enumerate() {
+            let cap = [None, Some(20.0)][i % 2];
+            let attended = Attended { queries, q: &q, acc: &acc, live, cap };
+            for (k, v, k_wide, v_wide) in &cases {
+                let expected = attended.expected(k_wide, v_wide);
+                for simd in Isa::ALL.iter().filter_map(|isa| Simd::new(*isa)) {
+                    let what = format!("{simd:?}: {queries} queries of {stride}");
+                    assert_same(&expected, &attended.run(simd, *k, *v), &what);
+                }
             }
         }
     }

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 
 use bytemuck::must_cast;
 
-use crate::simd::lanes::{LANES, Lanes};
+use crate::simd::lanes::{LANES, Lanes, Tiled};
 use crate::simd::quads::array;
 
 /// Sixteen f32 in two ymm registers.
@@ -156,6 +156,11 @@ impl Lanes for Avx2Lanes {
     }
 
     #[inline(always)]
+    fn largest(self) -> f32 {
+        largest_of_eight(op!(_mm256_max_ps(self.0[0], self.0[1])))
+    }
+
+    #[inline(always)]
     fn tree(self) -> f32 {
         tree_of_eight(op!(_mm256_add_ps(self.0[0], self.0[1])))
     }
@@ -170,6 +175,25 @@ impl Lanes for Avx2Lanes {
             eight_trees(sums)
         }))
     }
+
+    #[inline(always)]
+    fn tiled(work: impl Tiled) {
+        // Six sums take twelve of the sixteen registers.
+        work.run::<Self, 2, 3>();
+    }
+}
+
+/// The largest of eight lanes.
+#[inline(always)]
+pub(in crate::simd) fn largest_of_eight(eight: __m256) -> f32 {
+    let upper = op!(_mm256_extractf128_ps::<1>(eight));
+    let lower = op!(_mm256_castps256_ps128(eight));
+    let four = op!(_mm_max_ps(lower, upper));
+    let upper = op!(_mm_movehl_ps(four, four));
+    let two = op!(_mm_max_ps(four, upper));
+    let upper = op!(_mm_movehdup_ps(two));
+    let one = op!(_mm_max_ss(two, upper));
+    op!(_mm_cvtss_f32(one))
 }
 
 /// The tree from its second step on, over eight lanes.

@@ -19,7 +19,7 @@ mod quads;
 
 use std::arch::x86_64::__cpuid;
 
-pub(super) use lanes::{Avx2Lanes, tree_of_eight};
+pub(super) use lanes::{Avx2Lanes, largest_of_eight, tree_of_eight};
 pub(super) use quads::Ymm;
 
 /// Whether this processor has all of AVX2, FMA and F16C.

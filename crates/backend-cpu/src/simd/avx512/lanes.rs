@@ -5,8 +5,8 @@ use std::arch::x86_64::*;
 
 use bytemuck::must_cast;
 
-use crate::simd::avx2::tree_of_eight;
-use crate::simd::lanes::{LANES, Lanes};
+use crate::simd::avx2::{largest_of_eight, tree_of_eight};
+use crate::simd::lanes::{LANES, Lanes, Tiled};
 
 /// Sixteen f32 in a zmm register.
 #[derive(Clone, Copy)]
@@ -126,6 +126,13 @@ impl Lanes for Avx512Lanes {
     }
 
     #[inline(always)]
+    fn largest(self) -> f32 {
+        let low = op!(_mm512_castps512_ps256(self.0));
+        let high = op!(_mm512_extractf32x8_ps::<1>(self.0));
+        largest_of_eight(op!(_mm256_max_ps(low, high)))
+    }
+
+    #[inline(always)]
     fn tree(self) -> f32 {
         let low = op!(_mm512_castps512_ps256(self.0));
         let high = op!(_mm512_extractf32x8_ps::<1>(self.0));
@@ -161,5 +168,11 @@ impl Lanes for Avx512Lanes {
         let low = op!(_mm512_shuffle_ps::<0x88>(twos[0].0, twos[1].0));
         let high = op!(_mm512_shuffle_ps::<0xdd>(twos[0].0, twos[1].0));
         Self(low).add(Self(high))
+    }
+
+    #[inline(always)]
+    fn tiled(work: impl Tiled) {
+        // 24 sums leave eight of the 32 registers for rows and vectors.
+        work.run::<Self, 4, 6>();
     }
 }
