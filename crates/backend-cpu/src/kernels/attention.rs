@@ -29,14 +29,15 @@ pub(super) fn lower(op: &Attention, io: &Io<'_>, threads: usize) -> Result<Launc
     let kernel = format!("attention.{}.{}", key.name(), value.name());
     let room = room(op.heads / kv_heads, *head_dim);
     let partials = io.tables.shape.partials * op.heads * (head_dim + 2);
-    let scratch = (partials + threads * room) * size_of::<f32>();
+    let scratch = (threads * room + partials) * size_of::<f32>();
     Ok(Launch::simple(kernel, "tiles of a page, widened once per K/V head").with_scratch(scratch))
 }
 
 /// f32 that one worker needs: tiles of K and V, and what [`Room`] has for each query.
 fn room(group: usize, head_dim: usize) -> usize {
     let stride = head_dim.next_multiple_of(PADDING);
-    2 * TILE * stride + ROW_TILE * group * (2 * stride + TILE + 5)
+    // Whole cache lines for each worker: vectors that lie across two take twice the time.
+    (2 * TILE * stride + ROW_TILE * group * (2 * stride + TILE + 5)).next_multiple_of(PADDING)
 }
 
 /// What all tasks of a launch share.
@@ -76,7 +77,9 @@ pub(super) fn run(op: &Attention, call: &mut Call<'_>) -> Result<(), Fault> {
     let out: &mut [f32] = bytemuck::cast_slice_mut(std::mem::take(&mut call.views.writes[0]));
     let scratch: &mut [f32] = bytemuck::cast_slice_mut(std::mem::take(&mut call.views.writes[1]));
     let partials = call.graph.tables.shape.partials * op.heads * record;
-    let (partials, room) = scratch.split_at_mut(partials);
+    let room = call.workers.pool.workers() * room(group, pool.head_dim);
+    let (room, rest) = scratch.split_at_mut(room);
+    let partials = &mut rest[..partials];
 
     // Items that make final rows, and those that leave partial results.
     for whole in [true, false] {
