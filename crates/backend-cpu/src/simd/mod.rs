@@ -18,6 +18,7 @@ mod block256;
 #[cfg(target_arch = "x86_64")]
 mod block32;
 mod decode;
+mod dispatch;
 mod dot;
 pub(crate) mod integer;
 mod lanes;
@@ -31,6 +32,7 @@ mod widen;
 
 pub(crate) use attention::{Scores, Scoring, TILE, Tile, accumulate, scores, weights};
 pub(crate) use decode::decode_blocks;
+use dispatch::dispatch;
 pub(crate) use dot::{Floats, products};
 pub(crate) use integer::{ROWS, Rows, Sums};
 pub(crate) use map::{add, axpy, blend, glu, mul, scale, unary};
@@ -127,46 +129,6 @@ pub(crate) fn processor() -> String {
     let name = String::new();
     if name.is_empty() { "CPU".to_owned() } else { name }
 }
-
-/// Makes a safe entry of a body that is generic over [`Lanes`].
-macro_rules! dispatch {
-    ($(
-        $(#[$doc:meta])*
-        fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? = $body:ident;
-    )*) => {$(
-        $(#[$doc])*
-        pub(crate) fn $name(simd: $crate::simd::Simd, $($arg: $ty),*) $(-> $ret)? {
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx2,fma,f16c")]
-            fn avx2($($arg: $ty),*) $(-> $ret)? {
-                $body::<$crate::simd::avx2::Avx2Lanes>($($arg),*)
-            }
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(
-                enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c"
-            )]
-            fn avx512($($arg: $ty),*) $(-> $ret)? {
-                $body::<$crate::simd::avx512::Avx512Lanes>($($arg),*)
-            }
-            use $crate::simd::Isa;
-            match simd.isa() {
-                Isa::Scalar => $body::<$crate::simd::scalar::ScalarLanes>($($arg),*),
-                // SAFETY: a `Simd` of this kind is made only where the processor has these
-                // features.
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 | Isa::AvxVnni => unsafe { avx2($($arg),*) },
-                // SAFETY: as above.
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 | Isa::Amx => unsafe { avx512($($arg),*) },
-                #[cfg(not(target_arch = "x86_64"))]
-                Isa::Avx2 | Isa::AvxVnni | Isa::Avx512 | Isa::Amx => {
-                    unreachable!("no such `Simd` is made")
-                }
-            }
-        }
-    )*};
-}
-pub(crate) use dispatch;
 
 #[cfg(test)]
 mod tests;
