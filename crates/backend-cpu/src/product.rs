@@ -9,7 +9,7 @@ use minfer_graph::TensorType;
 use minfer_quant::{DType, Planes, Quant};
 
 use crate::kernels::quant::{self, Q8_0Row, Q8_0Tile, Q8KRow, Q8KTile, Q16_0Row};
-use crate::simd::{self, Floats, ROWS, Rows, Simd, Sums};
+use crate::simd::{self, Floats, ROWS, RUN, Rows, Simd, Sums};
 use crate::sys::Rectangle;
 use crate::weights::Matrix;
 
@@ -28,6 +28,9 @@ const WIDENED: usize = 13;
 /// Bytes of float activation rows that share one decoding: they stay in the second cache while all
 /// weight rows of a task pass by.
 const FLOAT_TILE: usize = 256 << 10;
+
+/// Fewest rows of a stream that are worth it.
+const STREAM: usize = 12;
 
 /// Activation rows in one of the types that products take.
 #[derive(Clone, Copy)]
@@ -213,6 +216,40 @@ pub(crate) fn columns(rows: usize, workers: usize) -> usize {
     (rows / (4 * workers)).next_multiple_of(ROWS).clamp(ROWS, 128)
 }
 
+/// Which columns of a task its tiles hold: runs of [`RUN`] rows, from as many places of the matrix
+/// as a tile has runs, so that memory is read in several streams; or, where the task is short, one
+/// after another.
+#[derive(Clone, Copy)]
+struct Runs {
+    tiles: usize,
+    /// From a run to the next of the same tile.
+    apart: usize,
+    /// From a run to that of the next tile.
+    step: usize,
+}
+
+impl Runs {
+    fn new(columns: usize) -> Runs {
+        const STREAMS: usize = ROWS / RUN;
+        let apart = columns.div_ceil(STREAMS).next_multiple_of(RUN);
+        if apart >= STREAM {
+            Runs { tiles: apart / RUN, apart, step: RUN }
+        } else {
+            Runs { tiles: columns.div_ceil(ROWS), apart: RUN, step: ROWS }
+        }
+    }
+
+    /// The column of row `r` of a tile; it may lie beyond the task's last.
+    fn column(&self, tile: usize, r: usize) -> usize {
+        tile * self.step + r / RUN * self.apart + r % RUN
+    }
+
+    /// Where the columns of a run end, of so many in all.
+    fn end(&self, run: usize, columns: usize) -> usize {
+        if self.step == RUN { columns.min((run + 1) * self.apart) } else { columns }
+    }
+}
+
 impl Product<'_> {
     /// Computes a rectangle's columns for all pairs.
     pub(crate) fn fill(&self, out: &mut Rectangle<'_, f32>, room: &mut [f32]) {
@@ -248,14 +285,21 @@ impl Product<'_> {
             }
             let xs = X::tile(&xs[..tokens], room);
             let acc = &mut acc[..X::places(tokens)];
-            for n in columns.clone().step_by(ROWS) {
-                let rows: Rows<'_> = std::array::from_fn(|r| self.matrix.row(n + r));
+            let runs = Runs::new(columns.len());
+            for tile in 0..runs.tiles {
+                let row = |r: usize| columns.start + runs.column(tile, r);
+                let rows: Rows<'_> = std::array::from_fn(|r| self.matrix.row(row(r)));
                 acc.fill(Sums::default());
                 X::dots(self.simd, self.matrix.quant, &rows, &xs, acc);
-                let live = ROWS.min(columns.end - n);
                 for (t, sums) in acc[..tokens].iter().enumerate() {
-                    let to = &mut out.row(self.pairs.get(first + t)[1])[n - columns.start..];
-                    self.put(n, &sums[..live], to);
+                    let out = out.row(self.pairs.get(first + t)[1]);
+                    for (run, sums) in sums.as_chunks::<RUN>().0.iter().enumerate() {
+                        let at = runs.column(tile, run * RUN);
+                        let live = runs.end(run, columns.len()).saturating_sub(at).min(RUN);
+                        if live > 0 {
+                            self.put(columns.start + at, &sums[..live], &mut out[at..]);
+                        }
+                    }
                 }
             }
         }

@@ -26,17 +26,22 @@ pub(super) struct Block<V: Quads<R>, const R: usize> {
 }
 
 impl<V: Quads<R>, const R: usize> Block<V, R> {
-    /// A super-block without minima, with the f16 in the low halves of `d`.
+    /// Room for one: no values, sub-scales of one, no minima.
     #[inline(always)]
-    fn new(groups: [Group<V>; 8], d: V) -> Self {
+    fn empty() -> Self {
         let (zero, one) = (V::splat(0), V::splat(1).scale());
-        let d = d.low_f16();
-        Block { groups, scales: [[one; 2]; 8], mins: [zero; 8], d, m: V::zeros() }
+        Block {
+            groups: [[zero; 8]; 8],
+            scales: [[one; 2]; 8],
+            mins: [zero; 8],
+            d: V::zeros(),
+            m: V::zeros(),
+        }
     }
 
-    /// Takes `offset` from every weight.
+    /// Sets the sub-scales, and what takes `offset` from every weight.
     #[inline(always)]
-    fn scaled(mut self, numbers: &[V; 16], offset: i16) -> Self {
+    fn scale(&mut self, numbers: &[V; 16], offset: i16) {
         let factor = V::splat(i32::from(offset));
         for g in 0..8 {
             let two = [numbers[2 * g], numbers[2 * g + 1]];
@@ -45,14 +50,14 @@ impl<V: Quads<R>, const R: usize> Block<V, R> {
                 self.mins[g] = quads::pair(two[0].mul(factor), two[1].mul(factor));
             }
         }
-        self
     }
 }
 
 /// A format: what its weights are, and how its blocks are unpacked. Functions of a trait, not
 /// closures, which might not be inlined and so not be compiled for the instruction set.
 trait Format<V: Quads<R>, const R: usize, const BYTES: usize>: Weights {
-    fn unpack(b: &[&[u8; BYTES]; R]) -> Block<V, R>;
+    /// Writes what blocks of the format differ in: a super-block is too large to be handed over.
+    fn unpack(b: &[&[u8; BYTES]; R], to: &mut Block<V, R>);
 }
 
 /// The chains of the rows' outputs for each token.
@@ -66,8 +71,7 @@ fn chains<V, F, const R: usize, const T: usize, const BYTES: usize>(
     F: Format<V, R, BYTES>,
 {
     let blocks = rows[0].len() / BYTES;
-    let zero = V::splat(0);
-    let mut panel = [Block::new([[zero; 8]; 8], zero); PANEL];
+    let mut panel = [Block::empty(); PANEL];
     let tiles = V::tiles();
     for part in (0..ROWS).step_by(R) {
         let rows = array!([&[][..]; R], r => &rows[part + r].as_chunks::<BYTES>().0[..blocks]);
@@ -75,7 +79,8 @@ fn chains<V, F, const R: usize, const T: usize, const BYTES: usize>(
             let panel = &mut panel[..PANEL.min(blocks - first)];
             for b in 0..panel.len() {
                 quads::prefetch(&rows, first + b);
-                panel[b] = F::unpack(&array!([&rows[0][first + b]; R], r => &rows[r][first + b]));
+                let blocks = array!([&rows[0][first + b]; R], r => &rows[r][first + b]);
+                F::unpack(&blocks, &mut panel[b]);
             }
             if let ([x], [acc]) = (xs.rows, &mut *acc) {
                 one::<V, F, R>(panel, x, first, lanes_mut(acc, part));
@@ -248,15 +253,16 @@ fn bits<V: Quads<R>, const R: usize>(word: V, shift: usize, mask: i32) -> V {
 fn four_bits<V: Quads<R>, const R: usize, const BYTES: usize>(
     blocks: &[&[u8; BYTES]; R],
     at: usize,
-) -> [Group<V>; 8] {
-    let mut groups = [[V::splat(0); 8]; 8];
+    groups: &mut [Group<V>; 8],
+) {
     for h in 0..4 {
-        let run = quads::bytes(blocks, at + 32 * h);
+        let run: Group<V> = quads::bytes(blocks, at + 32 * h);
         for g in 0..2 {
-            groups[2 * h + g] = array!([run[0]; 8], q => bits(run[q], 4 * g, 15));
+            for q in 0..8 {
+                groups[2 * h + g][q] = bits(run[q], 4 * g, 15);
+            }
         }
     }
-    groups
 }
 
 /// Groups of 32 from 2 bits a value, 128 values in a run of 32 bytes.
@@ -264,31 +270,51 @@ fn four_bits<V: Quads<R>, const R: usize, const BYTES: usize>(
 fn two_bits<V: Quads<R>, const R: usize, const BYTES: usize>(
     blocks: &[&[u8; BYTES]; R],
     at: usize,
-) -> [Group<V>; 8] {
-    let mut groups = [[V::splat(0); 8]; 8];
+    groups: &mut [Group<V>; 8],
+) {
     for h in 0..2 {
-        let run = quads::bytes(blocks, at + 32 * h);
+        let run: Group<V> = quads::bytes(blocks, at + 32 * h);
         for g in 0..4 {
-            groups[4 * h + g] = array!([run[0]; 8], q => bits(run[q], 2 * g, 3));
+            for q in 0..8 {
+                groups[4 * h + g][q] = bits(run[q], 2 * g, 3);
+            }
         }
     }
-    groups
+}
+
+/// Sets bit `to` of each value from a mask, in which group g has bit g of 32 bytes.
+#[inline(always)]
+fn top_bits<V: Quads<R>, const R: usize, const BYTES: usize>(
+    blocks: &[&[u8; BYTES]; R],
+    at: usize,
+    to: u32,
+    groups: &mut [Group<V>; 8],
+) {
+    let mask: Group<V> = quads::bytes(blocks, at);
+    for g in 0..8 {
+        for q in 0..8 {
+            groups[g][q] = groups[g][q].or(bits(mask[q], g, 1).shl(to));
+        }
+    }
 }
 
 #[inline(always)]
-fn unpack_q2_k<V: Quads<R>, const R: usize>(b: &[&[u8; 84]; R]) -> Block<V, R> {
+fn unpack_q2_k<V: Quads<R>, const R: usize>(b: &[&[u8; 84]; R], to: &mut Block<V, R>) {
+    two_bits(b, 16, &mut to.groups);
     let packed: [V; 4] = quads::words(b, 0);
-    let dm: V = quads::word(b, 80);
     let mins = numbers(&array!([packed[0]; 4], i => quads::high(packed[i])), 0);
-    let scales = numbers(&array!([packed[0]; 4], i => quads::low(packed[i])), 0);
-    let mut block = Block::new(two_bits(b, 16), dm).scaled(&scales, 0);
-    block.mins = array!([dm; 8], p => quads::pair(mins[2 * p], mins[2 * p + 1]));
-    block.m = dm.shr(16).low_f16();
-    block
+    to.scale(&numbers(&array!([packed[0]; 4], i => quads::low(packed[i])), 0), 0);
+    for g in 0..8 {
+        to.mins[g] = quads::pair(mins[2 * g], mins[2 * g + 1]);
+    }
+    let dm: V = quads::word(b, 80);
+    (to.d, to.m) = (dm.low_f16(), dm.shr(16).low_f16());
 }
 
 #[inline(always)]
-fn unpack_q3_k<V: Quads<R>, const R: usize>(b: &[&[u8; 110]; R]) -> Block<V, R> {
+fn unpack_q3_k<V: Quads<R>, const R: usize>(b: &[&[u8; 110]; R], to: &mut Block<V, R>) {
+    two_bits(b, 32, &mut to.groups);
+    top_bits(b, 0, 2, &mut to.groups);
     // The scales, and d beside them.
     let mut tail = [[0; 16]; R];
     for r in 0..R {
@@ -297,57 +323,49 @@ fn unpack_q3_k<V: Quads<R>, const R: usize>(b: &[&[u8; 110]; R]) -> Block<V, R> 
     let [first, second, top, d] = V::interleave(&tail);
     let low = [quads::low(first), quads::low(second), quads::high(first), quads::high(second)];
     let packed = array!([top; 4], i => low[i].or(bits(top, 2 * i, 3).shl(4)));
-    let mut groups = two_bits::<V, R, 110>(b, 32);
-    let mask: Group<V> = quads::bytes(b, 0);
-    for g in 0..8 {
-        for q in 0..8 {
-            groups[g][q] = groups[g][q].or(bits(mask[q], g, 1).shl(2));
-        }
-    }
-    Block::new(groups, d).scaled(&numbers(&packed, 32), 4)
+    to.scale(&numbers(&packed, 32), 4);
+    to.d = d.low_f16();
 }
 
 /// What q4_k and q5_k share: scales and minima of 6 bits behind d and dmin.
 #[inline(always)]
 fn six_bit_scales<V: Quads<R>, const R: usize, const BYTES: usize>(
     b: &[&[u8; BYTES]; R],
-    groups: [Group<V>; 8],
-) -> Block<V, R> {
+    to: &mut Block<V, R>,
+) {
     let [dm, scales, mins, rest]: [V; 4] = quads::words(b, 0);
-    let six = V::splat(0x3f3f_3f3f);
-    let two = V::splat(0x3030_3030);
+    let (six, two) = (V::splat(0x3f3f_3f3f), V::splat(0x3030_3030));
     let scales = [scales.and(six), quads::low(rest).or(scales.shr(2).and(two))];
     let mins = [mins.and(six), quads::high(rest).or(mins.shr(2).and(two))];
-    let mut block = Block::new(groups, dm);
-    block.m = dm.shr(16).low_f16();
     for g in 0..8 {
-        block.scales[g] = [byte(scales[g / 4], g % 4).scale(); 2];
+        to.scales[g] = [byte(scales[g / 4], g % 4).scale(); 2];
         let min = byte(mins[g / 4], g % 4);
-        block.mins[g] = quads::pair(min, min);
+        to.mins[g] = quads::pair(min, min);
     }
-    block
+    (to.d, to.m) = (dm.low_f16(), dm.shr(16).low_f16());
 }
 
 #[inline(always)]
-fn unpack_q5_k<V: Quads<R>, const R: usize>(b: &[&[u8; 176]; R]) -> Block<V, R> {
-    let mut groups = four_bits::<V, R, 176>(b, 48);
-    let top: Group<V> = quads::bytes(b, 16);
-    for g in 0..8 {
-        for q in 0..8 {
-            groups[g][q] = groups[g][q].or(bits(top[q], g, 1).shl(4));
-        }
-    }
-    six_bit_scales(b, groups)
+fn unpack_q4_k<V: Quads<R>, const R: usize>(b: &[&[u8; 144]; R], to: &mut Block<V, R>) {
+    four_bits(b, 16, &mut to.groups);
+    six_bit_scales(b, to);
 }
 
 #[inline(always)]
-fn unpack_q6_k<V: Quads<R>, const R: usize>(b: &[&[u8; 210]; R]) -> Block<V, R> {
+fn unpack_q5_k<V: Quads<R>, const R: usize>(b: &[&[u8; 176]; R], to: &mut Block<V, R>) {
+    four_bits(b, 48, &mut to.groups);
+    top_bits(b, 16, 4, &mut to.groups);
+    six_bit_scales(b, to);
+}
+
+#[inline(always)]
+fn unpack_q6_k<V: Quads<R>, const R: usize>(b: &[&[u8; 210]; R], to: &mut Block<V, R>) {
+    two_bits(b, 128, &mut to.groups);
     // 128 values in 64 bytes of low halves, the first 64 in the low nibbles.
-    let mut groups = two_bits::<V, R, 210>(b, 128);
     for run in 0..4 {
         let low: Group<V> = quads::bytes(b, 32 * run);
         for half in 0..2 {
-            let group = &mut groups[run / 2 * 4 + half * 2 + run % 2];
+            let group = &mut to.groups[run / 2 * 4 + half * 2 + run % 2];
             for q in 0..8 {
                 group[q] = group[q].shl(4).or(bits(low[q], 4 * half, 15));
             }
@@ -355,45 +373,39 @@ fn unpack_q6_k<V: Quads<R>, const R: usize>(b: &[&[u8; 210]; R]) -> Block<V, R> 
     }
     let signed = V::splat(0x8080_8080_u32.cast_signed());
     let scales: [V; 4] = quads::words(b, 192);
-    let scales = array!([signed; 4], i => scales[i].xor(signed));
-    Block::new(groups, quads::half_word(b, 208)).scaled(&numbers(&scales, 128), 32)
+    to.scale(&numbers(&array!([signed; 4], i => scales[i].xor(signed)), 128), 32);
+    to.d = quads::half_word::<V, R, 210>(b, 208).low_f16();
 }
 
 #[inline(always)]
-fn unpack_q8_k<V: Quads<R>, const R: usize>(b: &[&[u8; 292]; R]) -> Block<V, R> {
-    let zero = V::splat(0);
-    let mut groups = [[zero; 8]; 8];
+fn unpack_q8_k<V: Quads<R>, const R: usize>(b: &[&[u8; 292]; R], to: &mut Block<V, R>) {
     for g in 0..8 {
-        groups[g] = quads::bytes(b, 4 + 32 * g);
-        for q in 0..8 {
-            groups[g][q] = groups[g][q].signed();
-        }
+        to.groups[g] = quads::signed(quads::bytes(b, 4 + 32 * g));
     }
-    let mut block = Block::new(groups, zero).scaled(&[V::splat(1); 16], V::BIAS);
-    block.d = V::floats(&array!([0.0; R], r => f32::from_le_bytes(quads::field(b[r], 0))));
-    block
+    to.scale(&[V::splat(1); 16], V::BIAS);
+    to.d = V::floats(&array!([0.0; R], r => f32::from_le_bytes(quads::field(b[r], 0))));
 }
 
 #[inline(always)]
-fn unpack_iq4_xs<V: Quads<R>, const R: usize>(b: &[&[u8; 136]; R]) -> Block<V, R> {
+fn unpack_iq4_xs<V: Quads<R>, const R: usize>(b: &[&[u8; 136]; R], to: &mut Block<V, R>) {
     // d, two top bits of each scale above it; then their low halves.
     let [top, low, ..]: [V; 4] = quads::words(b, 0);
-    let mut groups = [[top; 8]; 8];
     let mut scales = [top; 16];
     for g in 0..8 {
-        groups[g] = quads::look_up(&iq4_nl::LEVELS, quads::nibbles(quads::words(b, 8 + 16 * g)));
+        to.groups[g] = quads::look_up(&iq4_nl::LEVELS, quads::nibbles(quads::words(b, 8 + 16 * g)));
         let four = low.shr(4 * g as u32).and(V::splat(15));
         let two = top.shr(16 + 2 * g as u32).and(V::splat(3));
         let scale = four.or(two.shl(4)).sub(V::splat(32));
         (scales[2 * g], scales[2 * g + 1]) = (scale, scale);
     }
-    Block::new(groups, top).scaled(&scales, V::BIAS)
+    to.scale(&scales, V::BIAS);
+    to.d = top.low_f16();
 }
 
 /// Names a format's weights and writes its entry, as in `block32`.
 macro_rules! formats {
     ($(
-        $name:ident $weights:ident: $bytes:literal, { $($const:tt)* }, $b:ident => $unpack:expr;
+        $name:ident $weights:ident: $bytes:literal, { $($const:tt)* }, $unpack:ident;
     )*) => {$(
         pub(super) struct $weights;
 
@@ -403,8 +415,8 @@ macro_rules! formats {
 
         impl<V: Quads<R>, const R: usize> Format<V, R, $bytes> for $weights {
             #[inline(always)]
-            fn unpack($b: &[&[u8; $bytes]; R]) -> Block<V, R> {
-                $unpack
+            fn unpack(b: &[&[u8; $bytes]; R], to: &mut Block<V, R>) {
+                $unpack(b, to);
             }
         }
 
@@ -420,27 +432,27 @@ macro_rules! formats {
 }
 
 formats! {
-    q2_k Q2K: 84, { const CHAIN: usize = 4; const MINIMA: bool = true; }, b => unpack_q2_k(b);
-    q3_k Q3K: 110, { const CHAIN: usize = 4; const OFFSET: i16 = 4; }, b => unpack_q3_k(b);
+    q2_k Q2K: 84, { const CHAIN: usize = 4; const MINIMA: bool = true; }, unpack_q2_k;
+    q3_k Q3K: 110, { const CHAIN: usize = 4; const OFFSET: i16 = 4; }, unpack_q3_k;
     q4_k Q4K: 144, {
         const CHAIN: usize = 8;
         const MINIMA: bool = true;
         const WIDE: bool = true;
-    }, b => six_bit_scales(b, four_bits(b, 16));
+    }, unpack_q4_k;
     q5_k Q5K: 176, {
         const CHAIN: usize = 4;
         const MINIMA: bool = true;
         const WIDE: bool = true;
-    }, b => unpack_q5_k(b);
-    q6_k Q6K: 210, { const CHAIN: usize = 2; const OFFSET: i16 = 32; }, b => unpack_q6_k(b);
+    }, unpack_q5_k;
+    q6_k Q6K: 210, { const CHAIN: usize = 2; const OFFSET: i16 = 32; }, unpack_q6_k;
     q8_k Q8K: 292, {
         const CHAIN: usize = 1;
         const SIGNED: bool = true;
         const WIDE: bool = true;
-    }, b => unpack_q8_k(b);
+    }, unpack_q8_k;
     iq4_xs Iq4Xs: 136, {
         const CHAIN: usize = 1;
         const SIGNED: bool = true;
         const WIDE: bool = true;
-    }, b => unpack_iq4_xs(b);
+    }, unpack_iq4_xs;
 }

@@ -238,7 +238,7 @@ formats! {
         Block::with_minima(five_bits(b, 4), quads::word(b, 0))
     };
     q8_0 Q8_0: 34, { const CHAIN: usize = 1; const SIGNED: bool = true; }, b => {
-        Block::new(quads::bytes(b, 2).map(V::signed), quads::half_word(b, 0))
+        Block::new(quads::signed(quads::bytes(b, 2)), quads::half_word(b, 0))
     };
     iq4_nl Iq4Nl: 18, { const CHAIN: usize = 1; const SIGNED: bool = true; }, b => {
         let w = quads::look_up(&iq4_nl::LEVELS, quads::nibbles(quads::words(b, 2)));

@@ -11,6 +11,10 @@ use crate::kernels::quant::{Q8_0Tile, Q8KTile, Q16_0Row};
 /// Weight rows of a tile: those of the widest vectors.
 pub(crate) const ROWS: usize = 16;
 
+/// Rows of a tile that follow each other in memory; the next tile's run follows them, or, where all
+/// runs of a tile follow each other, the next tile does.
+pub(crate) const RUN: usize = 4;
+
 /// The rows of a tile; a matrix that ends earlier repeats its last.
 pub(crate) type Rows<'a> = [&'a [u8]; ROWS];
 

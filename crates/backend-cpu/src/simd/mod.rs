@@ -34,7 +34,7 @@ pub(crate) use attention::{Scores, Scoring, TILE, Tile, accumulate, scores, weig
 pub(crate) use decode::decode_blocks;
 use dispatch::dispatch;
 pub(crate) use dot::{Floats, products};
-pub(crate) use integer::{ROWS, Rows, Sums};
+pub(crate) use integer::{ROWS, RUN, Rows, Sums};
 pub(crate) use map::{add, axpy, blend, glu, mul, scale, unary};
 pub(crate) use math::exp;
 pub(crate) use row::{

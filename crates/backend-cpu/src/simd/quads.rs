@@ -9,6 +9,7 @@
 //! Everything that knows a format is written once over [`Quads`]; an instruction set gives the
 //! vector.
 
+use super::integer::{ROWS, RUN};
 use crate::kernels::quant::TOKENS;
 
 /// An array by index. A closure given to `std::array::from_fn` would not be inlined: that function
@@ -185,6 +186,12 @@ pub(super) fn bytes<V: Quads<R>, const R: usize, const BYTES: usize>(
     [a, b, c, d, e, f, g, h]
 }
 
+/// Signed bytes as products take them.
+#[inline(always)]
+pub(super) fn signed<V: Quads<R>, const R: usize>(w: Group<V>) -> Group<V> {
+    array!([w[0]; 8], q => w[q].signed())
+}
+
 /// Levels of 4 bits through a table of signed ones.
 #[inline(always)]
 pub(super) fn look_up<V: Quads<R>, const R: usize>(
@@ -215,13 +222,20 @@ pub(super) fn pair<V: Quads<R>, const R: usize>(a: V, b: V) -> V {
     a.and(V::splat(0xffff)).or(b.shl(16))
 }
 
-/// Fetches the next rows ahead of time, a block's share at a time: they follow each other in memory,
-/// while many short rows read side by side are too many streams for the processor to foresee.
+/// Fetches the next tile's rows ahead of time, a block's share at a time: many short rows read side
+/// by side are too many streams for the processor to foresee, and a fetch ahead crosses the borders
+/// of pages early.
 #[inline(always)]
 pub(super) fn prefetch<const R: usize, const BYTES: usize>(rows: &[&[[u8; BYTES]]; R], b: usize) {
-    let ahead = (rows[0].len() + b) * R * BYTES;
-    let first = rows[0].as_ptr().cast::<u8>().wrapping_add(ahead);
-    for line in (0..R * BYTES).step_by(64) {
-        super::prefetch(first.wrapping_add(line));
+    let blocks = rows[0].len();
+    let first = array!([rows[0].as_ptr().cast::<u8>(); R], r => rows[r].as_ptr().cast::<u8>());
+    // Runs that follow each other leave the next tile's behind the last of them.
+    let together = first[RUN] == first[0].wrapping_add(RUN * blocks * BYTES);
+    let ahead = if together { ROWS } else { RUN };
+    for run in (0..R).step_by(RUN) {
+        let next = first[run].wrapping_add((ahead * blocks + RUN * b) * BYTES);
+        for line in (0..RUN * BYTES).step_by(64) {
+            super::prefetch(next.wrapping_add(line));
+        }
     }
 }
