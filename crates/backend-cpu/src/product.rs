@@ -2,8 +2,8 @@
 //!
 //! A task owns some columns of the output, that is some weight rows, for all activation rows.
 //! Quantized: the weight rows of a tile are unpacked once for up to 128 activation rows. Float: the
-//! weight rows of a tile are decoded once for as many activation rows as a cache holds, or are read
-//! as they lie, where they are floats.
+//! weight rows of a tile are decoded once for as many activation rows as a cache holds; floats are
+//! read as they lie for a few.
 
 use minfer_graph::TensorType;
 use minfer_quant::{DType, Planes, Quant};
@@ -21,8 +21,8 @@ const TOKEN_BYTES: usize = 512 << 10;
 /// Activation rows that float products take at a time: whole tiles of any instruction set.
 const FLOAT_TOKENS: usize = 24;
 
-/// Activation rows from which on it pays to widen 16-bit weights once in memory, instead of in
-/// registers for a few activation rows each time.
+/// Activation rows from which on it pays to decode float weights too: for fewer they are read as
+/// they lie, those of 16 bits widened in registers.
 const WIDENED: usize = 13;
 
 /// Bytes of float activation rows that share one decoding: they stay in the second cache while all
@@ -199,10 +199,16 @@ fn record<'a>(data: &'a [u8], planes: &Planes, row: usize) -> &'a [u8] {
 /// rows for float activations, panels of activation rows for quantized ones.
 pub(crate) fn room(cols: usize, activations: DType) -> usize {
     match activations {
-        DType::F32 | DType::F16 | DType::BF16 | DType::I32 => ROWS * cols,
+        DType::F32 | DType::F16 | DType::BF16 | DType::I32 => ROWS * stride(cols),
         DType::Q8_0 | DType::Q8_K => quant::panel_bytes(tokens(cols), cols) / size_of::<f32>(),
         DType::Q16_0 => 0,
     }
+}
+
+/// Columns of a decoded row: each row starts a quarter of 4096 bytes further on than the one before
+/// it, so that the same columns of several rows do not contend for the same places of a cache.
+fn stride(cols: usize) -> usize {
+    cols.next_multiple_of(1024) + 256
 }
 
 /// Activation rows of `cols` columns that share one unpacking.
@@ -337,11 +343,12 @@ impl Product<'_> {
 
     /// Weight rows widened into the room.
     fn decoded<'r>(&self, rows: &Rows<'_>, cols: usize, room: &'r mut [f32]) -> Floats<'r> {
-        for (row, to) in rows.iter().zip(room.chunks_mut(cols)) {
-            quant::decode(self.simd, self.matrix.quant, row, to);
+        let stride = stride(cols);
+        for (row, to) in rows.iter().zip(room.chunks_mut(stride)) {
+            quant::decode(self.simd, self.matrix.quant, row, &mut to[..cols]);
         }
         let room = &*room;
-        Floats::F32(std::array::from_fn(|r| &room[r * cols..][..cols]))
+        Floats::F32(std::array::from_fn(|r| &room[r * stride..][..cols]))
     }
 
     /// Writes the outputs from `n` on, with their biases.
@@ -357,7 +364,7 @@ impl Product<'_> {
     }
 }
 
-/// Weight rows as they lie, if they are floats that so few activation rows may read in place.
+/// Weight rows as they lie, if they are floats and the activation rows few.
 fn stored<'a>(quant: Quant, rows: &Rows<'a>, tokens: usize) -> Option<Floats<'a>> {
     fn cast<'a, T: bytemuck::Pod>(rows: &Rows<'a>) -> Option<[&'a [T]; ROWS]> {
         let mut floats: [&[T]; ROWS] = [&[]; ROWS];
@@ -371,10 +378,11 @@ fn stored<'a>(quant: Quant, rows: &Rows<'a>, tokens: usize) -> Option<Floats<'a>
         return None;
     }
     match quant {
-        Quant::F32 => cast(rows).map(Floats::F32),
+        Quant::F32 if tokens < WIDENED => cast(rows).map(Floats::F32),
         Quant::F16 if tokens < WIDENED => cast(rows).map(Floats::F16),
         Quant::BF16 if tokens < WIDENED => cast(rows).map(Floats::BF16),
-        Quant::F16
+        Quant::F32
+        | Quant::F16
         | Quant::BF16
         | Quant::Q4_0
         | Quant::Q4_1

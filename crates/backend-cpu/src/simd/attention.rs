@@ -45,9 +45,10 @@ fn block<L: Lanes, S: Stored, const R: usize, const N: usize>(
     keys: &[&[S::Float]; ROWS],
     first: usize,
     scoring: Scoring,
+    lanes: &mut [[L; ROWS]],
     out: &mut [Scores],
 ) {
-    let products = sixteen::<L, S, R, N>(keys, q);
+    let products = sixteen::<L, S, R, N>(keys, q, lanes);
     for n in 0..N {
         let mut s = products[n].mul(L::splat(scoring.scale));
         if let Some(cap) = scoring.cap {
@@ -73,6 +74,7 @@ impl<S: Stored> Tiled for Scored<'_, S> {
         assert!(!out.is_empty() && q.len().is_multiple_of(LANES * out.len()), "padded queries");
         assert!(k.len() * out.len() == TILE * q.len() && seen.end <= TILE, "keys of a tile");
         let stride = q.len() / out.len();
+        let mut lanes = [[L::splat(0.0); ROWS]; V];
         for first in (seen.start / ROWS * ROWS..seen.end).step_by(ROWS) {
             let mut keys: [&[S::Float]; ROWS] = [&[]; ROWS];
             for r in 0..ROWS {
@@ -84,7 +86,7 @@ impl<S: Stored> Tiled for Scored<'_, S> {
                     for n in 0..N {
                         queries[n] = &q[n * stride..][..stride];
                     }
-                    block::<L, S, R, N>(queries, &keys, first, scoring, out);
+                    block::<L, S, R, N>(queries, &keys, first, scoring, &mut lanes, out);
                 });
             }
         }

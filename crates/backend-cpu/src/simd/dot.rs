@@ -86,8 +86,8 @@ pub(super) use counted;
 fn tile<L: Lanes, S: Stored, const R: usize, const T: usize>(
     rows: [&[S::Float]; R],
     xs: [&[f32]; T],
-    lanes: &mut [[L; R]; T],
-) {
+    mut sums: [[L; R]; T],
+) -> [[L; R]; T] {
     // Loops, not closures over arrays: with lengths in plain sight the inner loop checks none.
     let whole = xs[0].len() / LANES;
     let mut row_chunks: [&[[S::Float; LANES]]; R] = [&[]; R];
@@ -98,7 +98,6 @@ fn tile<L: Lanes, S: Stored, const R: usize, const T: usize>(
     for t in 0..T {
         x_chunks[t] = &xs[t].as_chunks().0[..whole];
     }
-    let mut sums = *lanes;
     for i in 0..whole {
         let mut w = [L::splat(0.0); R];
         for r in 0..R {
@@ -124,37 +123,39 @@ fn tile<L: Lanes, S: Stored, const R: usize, const T: usize>(
             }
         }
     }
-    *lanes = sums;
+    sums
 }
 
-/// The products of sixteen rows with each of `T` vectors, in tiles of `R` rows.
+/// The products of sixteen rows with each of `T` vectors, in tiles of `R` rows; `lanes` is room.
 #[inline(always)]
 pub(super) fn sixteen<L: Lanes, S: Stored, const R: usize, const T: usize>(
     rows: &[&[S::Float]; ROWS],
     xs: [&[f32]; T],
+    lanes: &mut [[L; ROWS]],
 ) -> [L; T] {
     let columns = xs[0].len();
     assert!(rows.iter().all(|row| row.len() == columns), "rows of one length");
     assert!(xs.iter().all(|x| x.len() == columns), "vectors of one length");
-    let mut lanes = [[L::splat(0.0); ROWS]; T];
     // One vector shares nothing: then rows are read from end to end.
-    let block = if T == 1 { columns } else { BLOCK };
-    for first in (0..columns).step_by(block.max(1)) {
+    let block = if T == 1 { columns.max(1) } else { BLOCK };
+    for first in (0..columns.max(1)).step_by(block) {
         let range = first..columns.min(first + block);
         for row in (0..ROWS).step_by(R) {
-            let (mut tile_rows, mut tile_xs): ([&[S::Float]; R], [&[f32]; T]) =
-                ([&[]; R], [&[]; T]);
-            let mut tile_lanes = [[L::splat(0.0); R]; T];
+            let mut tile_rows: [&[S::Float]; R] = [&[]; R];
+            let mut tile_xs: [&[f32]; T] = [&[]; T];
+            let mut sums = [[L::splat(0.0); R]; T];
             for r in 0..R {
                 tile_rows[r] = &rows[row + r][range.clone()];
             }
             for t in 0..T {
                 tile_xs[t] = &xs[t][range.clone()];
-                tile_lanes[t].copy_from_slice(&lanes[t][row..row + R]);
+                if first > 0 {
+                    sums[t].copy_from_slice(&lanes[t][row..row + R]);
+                }
             }
-            tile::<L, S, R, T>(tile_rows, tile_xs, &mut tile_lanes);
+            let sums = tile::<L, S, R, T>(tile_rows, tile_xs, sums);
             for t in 0..T {
-                lanes[t][row..row + R].copy_from_slice(&tile_lanes[t]);
+                lanes[t][row..row + R].copy_from_slice(&sums[t]);
             }
         }
     }
@@ -168,9 +169,8 @@ pub(super) fn sixteen<L: Lanes, S: Stored, const R: usize, const T: usize>(
 /// A dot product of one row with itself or another.
 #[inline(always)]
 pub(super) fn dot<L: Lanes>(a: &[f32], b: &[f32]) -> f32 {
-    let mut lanes = [[L::splat(0.0)]];
-    tile::<L, F32, 1, 1>([a], [b], &mut lanes);
-    lanes[0][0].tree()
+    let [[lanes]] = tile::<L, F32, 1, 1>([a], [b], [[L::splat(0.0)]]);
+    lanes.tree()
 }
 
 /// Sixteen rows that meet `xs`.
@@ -183,10 +183,11 @@ struct Products<'a, S: Stored> {
 impl<S: Stored> Tiled for Products<'_, S> {
     #[inline(always)]
     fn run<L: Lanes, const R: usize, const V: usize>(self) {
+        let mut lanes = [[L::splat(0.0); ROWS]; V];
         for (xs, sums) in self.xs.chunks(V).zip(self.sums.chunks_mut(V)) {
             counted!(xs.len(), T => {
                 let vectors = *xs.first_chunk().expect("so many vectors");
-                let products = sixteen::<L, S, R, T>(self.rows, vectors);
+                let products = sixteen::<L, S, R, T>(self.rows, vectors, &mut lanes);
                 for t in 0..T {
                     products[t].store(&mut sums[t]);
                 }
