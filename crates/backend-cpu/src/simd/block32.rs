@@ -259,11 +259,5 @@ fn five_bits<V: Quads<R>, const R: usize, const BYTES: usize>(
 ) -> Group<V> {
     let low: Group<V> = quads::nibbles(quads::words(blocks, at + 4));
     let top: V = quads::word(blocks, at);
-    // Bit i of four goes to bit 4 of byte i: the multiple by 2^(4 + 7i) brings it there.
-    let spread = V::splat(1 << 4 | 1 << 11 | 1 << 18 | 1 << 25);
-    let fifth = V::splat(0x1010_1010);
-    array!([low[0]; 8], q => {
-        let four = top.shr(4 * q as u32).and(V::splat(15));
-        low[q].or(four.mul(spread).and(fifth))
-    })
+    array!([low[0]; 8], q => low[q].fifth_bits(top, q))
 }

@@ -28,6 +28,9 @@ pub(super) use array;
 /// A group of 32 values of the rows.
 pub(super) type Group<V> = [V; 8];
 
+/// Bit i of four in byte i, for the low and the high half of a byte.
+pub(super) const NIBBLE_BITS: [i32; 2] = [0x0804_0201, 0x8040_2010_u32.cast_signed()];
+
 /// What products need to know of a format's weights.
 pub(super) trait Weights {
     /// Quads of unsigned weights whose products may be added in 16 bits.
@@ -80,6 +83,8 @@ pub(super) trait Quads<const R: usize>: Copy {
     fn shl(self, bits: u32) -> Self;
     /// Fills up with zeros.
     fn shr(self, bits: u32) -> Self;
+    /// Sets bit 4 of byte i of each lane where `top` has bit `4 · quad + i`.
+    fn fifth_bits(self, top: Self, quad: usize) -> Self;
     /// Each byte through a table of 16; bytes are below 16.
     fn look_up(self, table: &[i8; 16]) -> Self;
 

@@ -9,33 +9,34 @@ use std::arch::x86_64::*;
 use bytemuck::must_cast;
 
 use crate::kernels::quant::Q16_0Row;
-use crate::simd::block32::{lanes, lanes_mut};
 use crate::simd::integer::{ROWS, Rows, Sums};
 use crate::simd::quads::{self, array};
 
 const BYTES: usize = 34;
 
-/// The chains of the rows' outputs for each token, eight rows at a time.
+/// The chains of the rows' outputs for each token: both halves of a tile's rows side by side, so
+/// that all its runs are read at once.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(in crate::simd) fn q8_0_q16_0(rows: &Rows<'_>, xs: &[Q16_0Row<'_>], acc: &mut [Sums]) {
     let blocks = rows[0].len() / BYTES;
-    for part in (0..ROWS).step_by(8) {
-        let rows = array!([&[][..]; 8], r => &rows[part + r].as_chunks::<BYTES>().0[..blocks]);
-        for (t, (x, acc)) in xs.iter().zip(&mut *acc).enumerate() {
-            let mut chain: __m256 = must_cast(*lanes::<8>(acc, part));
-            for b in 0..blocks {
-                if t == 0 {
-                    quads::prefetch(&rows, b);
-                }
-                let block = array!([&rows[0][b]; 8], r => &rows[r][b]);
+    let rows = array!([&[][..]; ROWS], r => &rows[r].as_chunks::<BYTES>().0[..blocks]);
+    for (t, (x, acc)) in xs.iter().zip(acc).enumerate() {
+        let mut chains: [__m256; 2] = must_cast(*acc);
+        for b in 0..blocks {
+            if t == 0 {
+                quads::prefetch(&rows, b);
+            }
+            let scale = _mm256_set1_ps(x.scales[b]);
+            for half in 0..2 {
+                let block = array!([&rows[0][b]; 8], r => &rows[8 * half + r][b]);
                 let sums = array!([_mm256_setzero_si256(); 8], r => products(block[r], &x.q[b]));
                 let bits = array!([0; 8], r => u16::from_le_bytes(quads::field(block[r], 0)));
-                let scale =
-                    _mm256_mul_ps(_mm256_cvtph_ps(must_cast(bits)), _mm256_set1_ps(x.scales[b]));
-                chain = _mm256_fmadd_ps(_mm256_cvtepi32_ps(add_up(&sums)), scale, chain);
+                let d = _mm256_mul_ps(_mm256_cvtph_ps(must_cast(bits)), scale);
+                let sums = _mm256_cvtepi32_ps(add_up(&sums));
+                chains[half] = _mm256_fmadd_ps(sums, d, chains[half]);
             }
-            *lanes_mut::<8>(acc, part) = must_cast(chain);
         }
+        *acc = must_cast(chains);
     }
 }
 

@@ -7,7 +7,11 @@ use std::convert::Infallible;
 use bytemuck::must_cast;
 
 use crate::kernels::quant::TOKENS;
-use crate::simd::quads::{Group, Quads, Values, Weights, array};
+use crate::simd::quads::{Group, NIBBLE_BITS, Quads, Values, Weights, array};
+
+/// The first byte of each lane in its half of a register, four times.
+const LANE_STARTS: [i32; 8] =
+    [0, 0x0404_0404, 0x0808_0808, 0x0c0c_0c0c, 0, 0x0404_0404, 0x0808_0808, 0x0c0c_0c0c];
 
 /// Eight rows; `VNNI` where the processor has AVX-VNNI.
 #[derive(Clone, Copy)]
@@ -148,6 +152,16 @@ impl<const VNNI: bool> Quads<8> for Ymm<VNNI> {
     #[inline(always)]
     fn shr(self, bits: u32) -> Self {
         Self(op!(_mm256_srlv_epi32(self.0, _mm256_set1_epi32(bits as i32))))
+    }
+
+    #[inline(always)]
+    fn fifth_bits(self, top: Self, quad: usize) -> Self {
+        // The byte that holds the four bits, four times in each lane.
+        let pick = Self::splat((quad as i32 / 2) * 0x0101_0101).add(Self::lanes(&LANE_STARTS)).0;
+        let spread = op!(_mm256_shuffle_epi8(top.0, pick));
+        let bit = Self::splat(NIBBLE_BITS[quad % 2]).0;
+        let is_set = op!(_mm256_cmpeq_epi8(_mm256_and_si256(spread, bit), bit));
+        Self(is_set).and(Self::splat(0x1010_1010)).or(self)
     }
 
     #[inline(always)]

@@ -8,7 +8,7 @@ use bytemuck::{Pod, Zeroable, must_cast, must_cast_mut, must_cast_ref};
 use crate::kernels::quant::TOKENS;
 use crate::simd::amx::{self, Tiles};
 use crate::simd::avx2::op;
-use crate::simd::quads::{Group, Quads, Values, Weights, array};
+use crate::simd::quads::{Group, NIBBLE_BITS, Quads, Values, Weights, array};
 
 /// Sixteen rows; `AMX` where the processor has tile registers.
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -114,6 +114,17 @@ impl<const AMX: bool> Quads<16> for Zmm<AMX> {
     #[inline(always)]
     fn shr(self, bits: u32) -> Self {
         Self(op!(_mm512_srlv_epi32(self.0, _mm512_set1_epi32(bits as i32))))
+    }
+
+    #[inline(always)]
+    fn fifth_bits(self, top: Self, quad: usize) -> Self {
+        // The byte that holds the four bits, four times in each lane.
+        let starts = [0, 0x0404_0404, 0x0808_0808, 0x0c0c_0c0c];
+        let starts = Self(op!(_mm512_broadcast_i32x4(must_cast(starts))));
+        let pick = Self::splat((quad as i32 / 2) * 0x0101_0101).add(starts).0;
+        let spread = op!(_mm512_shuffle_epi8(top.0, pick));
+        let is_set = op!(_mm512_test_epi8_mask(spread, _mm512_set1_epi32(NIBBLE_BITS[quad % 2])));
+        Self(op!(_mm512_mask_add_epi8(self.0, is_set, self.0, _mm512_set1_epi8(16))))
     }
 
     #[inline(always)]
