@@ -9,8 +9,11 @@ use minfer_graph::{PAGE_POSITIONS, StateDecl};
 use minfer_plan::{DeviceError, PlacedState, Pools};
 use minfer_quant::KvType;
 
-use crate::simd::{Simd, Tile, narrow_bf16, narrow_f16, widen_bf16, widen_f16, widen_q8_0};
+use crate::simd::{Simd, Tile, fetch, narrow_bf16, narrow_f16, widen_bf16, widen_f16, widen_q8_0};
 use crate::sys::{Buffer, Fault};
+
+/// Bytes of a page's rows that are asked for ahead of time.
+const FETCHED: usize = 512;
 
 /// The state of one engine.
 pub(crate) type States = Pools<Pool>;
@@ -141,6 +144,17 @@ impl Pages {
             KvType::F16 => Some(Tile::F16(bytemuck::cast_slice(values))),
             KvType::BF16 => Some(Tile::BF16(bytemuck::cast_slice(values))),
             KvType::Q8_0 => None,
+        }
+    }
+
+    /// Asks for the beginning of one head's rows of a page, if there is such a page, before they are
+    /// needed: from there the processor foresees the rest.
+    pub(crate) fn fetch(&self, page: usize, head: usize) {
+        if page < self.len() {
+            let first = head * PAGE_POSITIONS;
+            let [values, _] = self.planes(page, first..first + PAGE_POSITIONS);
+            let values = &self.buffer.bytes()[values];
+            fetch(&values[..values.len().min(FETCHED)]);
         }
     }
 

@@ -300,6 +300,12 @@ impl Launched<'_> {
         for start in partition.clone().step_by(TILE) {
             let tile = start..partition.end.min(start + TILE);
             let page = table[start / PAGE_POSITIONS] as usize;
+            if tile.end < partition.end {
+                // Pages lie in no order that the processor could foresee.
+                let next = table[tile.end / PAGE_POSITIONS] as usize;
+                self.pool.key.fetch(next, kv_head);
+                self.pool.value.fetch(next, kv_head);
+            }
             self.tile(page, kv_head, rows.clone(), tile, room);
         }
     }

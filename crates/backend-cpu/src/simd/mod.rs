@@ -121,6 +121,14 @@ fn prefetch(address: *const u8) {
     unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
 }
 
+/// Asks for `bytes` before they are needed, where the processor can be asked.
+pub(crate) fn fetch(bytes: &[u8]) {
+    #[cfg(target_arch = "x86_64")]
+    bytes.chunks(64).for_each(|line| prefetch(line.as_ptr()));
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = bytes;
+}
+
 /// The processor's name as it tells it, or "CPU".
 pub(crate) fn processor() -> String {
     #[cfg(target_arch = "x86_64")]
