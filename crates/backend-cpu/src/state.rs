@@ -147,8 +147,8 @@ impl Pages {
         }
     }
 
-    /// Asks for the beginning of one head's rows of a page, if there is such a page, before they are
-    /// needed: from there the processor foresees the rest.
+    /// Asks for the beginning of one head's rows of a page, if there is such a page, before they
+    /// are needed: from there the processor foresees the rest.
     pub(crate) fn fetch(&self, page: usize, head: usize) {
         if page < self.len() {
             let first = head * PAGE_POSITIONS;
