@@ -21,8 +21,8 @@ pub(crate) type Rows<'a> = [&'a [u8]; ROWS];
 /// Chains of a tile's outputs, one item per activation row.
 pub(crate) type Sums = [f32; ROWS];
 
-/// Entries that are compiled for each instruction set: `module::name` over its vectors, with so many
-/// tokens in registers.
+/// Entries that are compiled for each instruction set: `module::name` over its vectors, with so
+/// many tokens in registers.
 macro_rules! entries {
     ($tile:ident, $module:ident: $($name:ident $bytes:literal),* $(,)?) => {$(
         /// Adds the rows' dot products to each item of `acc`; false where this instruction set has

@@ -53,7 +53,8 @@ fn every_op_is_right_in_any_order_and_no_access_is_wrong() {
     // order each: what orders can show, their light neighbours show.
     let light = |case: &Case| size(case)[0] <= 65 && size(case)[1] <= 4000;
     let (cases, heavy): (Vec<Case>, Vec<Case>) = ops::all().into_iter().partition(light);
-    let mut cases: Vec<(Case, &[u64])> = cases.into_iter().map(|case| (case, &ORDERS[..])).collect();
+    let in_all = cases.into_iter().map(|case| (case, &ORDERS[..]));
+    let mut cases: Vec<(Case, &[u64])> = in_all.collect();
     let turns = ORDERS.chunks(1).cycle();
     cases.extend(heavy.into_iter().step_by(8).zip(turns));
     let next = AtomicUsize::new(0);

@@ -1,8 +1,8 @@
 //! Rows of weights against rows of activations: one file per weight format.
 //!
 //! A file has `dot`, the format's dot product in plain code, as docs/numerics.md writes it, and
-//! `dots`, the rows of a tile against many activation rows, which takes the instruction set's own form
-//! where there is one. The forms share nothing but the layout's small print (tables, packed
+//! `dots`, the rows of a tile against many activation rows, which takes the instruction set's own
+//! form where there is one. The forms share nothing but the layout's small print (tables, packed
 //! scales), so that one checks the other.
 
 pub(crate) mod bf16;
@@ -31,8 +31,8 @@ use crate::simd::{Rows, Simd, Sums, decode_blocks};
 pub(crate) use rows::{Q8_0Row, Q8KRow, Q16_0Row};
 pub(crate) use tile::{Panel32, Panel256, Q8_0Tile, Q8KTile, TOKENS, bytes as panel_bytes};
 
-/// Adds the dot products of a tile's rows with each of `xs` to `acc`. Formats with other operands add
-/// nothing: lowering has refused them.
+/// Adds the dot products of a tile's rows with each of `xs` to `acc`. Formats with other operands
+/// add nothing: lowering has refused them.
 pub(crate) fn dots_q8_0(
     simd: Simd,
     quant: Quant,
