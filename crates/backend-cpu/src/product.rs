@@ -397,6 +397,16 @@ fn stored<'a>(quant: Quant, rows: &Rows<'a>, tokens: usize) -> Option<Floats<'a>
         | Quant::Q5_K
         | Quant::Q6_K
         | Quant::Q8_K
-        | Quant::IQ4_XS => None,
+        | Quant::IQ1_S
+        | Quant::IQ1_M
+        | Quant::IQ2_XXS
+        | Quant::IQ2_XS
+        | Quant::IQ2_S
+        | Quant::IQ3_XXS
+        | Quant::IQ3_S
+        | Quant::IQ4_XS
+        | Quant::NVFP4
+        | Quant::TQ1_0
+        | Quant::TQ2_0 => None,
     }
 }

@@ -70,9 +70,9 @@ pub fn modules() -> Vec<Module> {
     ]
 }
 
-/// The decoder of a format.
-fn decoder(quant: Quant) -> Fragment {
-    match quant {
+/// The decoder of a format; nothing where kernels do not read it.
+fn decoder(quant: Quant) -> Option<Fragment> {
+    Some(match quant {
         Quant::F32 => fragment!("quant/f32.metal"),
         Quant::F16 => fragment!("quant/f16.metal"),
         Quant::BF16 => fragment!("quant/bf16.metal"),
@@ -90,7 +90,27 @@ fn decoder(quant: Quant) -> Fragment {
         Quant::IQ4_NL => fragment!("quant/iq4_nl.metal"),
         Quant::IQ4_XS => fragment!("quant/iq4_xs.metal"),
         Quant::MXFP4 => fragment!("quant/mxfp4.metal"),
-    }
+        Quant::IQ1_S
+        | Quant::IQ1_M
+        | Quant::IQ2_XXS
+        | Quant::IQ2_XS
+        | Quant::IQ2_S
+        | Quant::IQ3_XXS
+        | Quant::IQ3_S
+        | Quant::NVFP4
+        | Quant::TQ1_0
+        | Quant::TQ2_0 => return None,
+    })
+}
+
+/// Whether kernels read a format.
+pub(crate) fn is_read(quant: Quant) -> bool {
+    decoder(quant).is_some()
+}
+
+/// The formats that kernels read.
+fn formats() -> impl Iterator<Item = Quant> {
+    Quant::ALL.iter().copied().filter(|quant| is_read(*quant))
 }
 
 /// The struct of a format's decoder.
@@ -120,7 +140,7 @@ impl Composer {
     }
 
     fn with_decoders(self) -> Composer {
-        let decoders = Quant::ALL.iter().map(|quant| decoder(*quant));
+        let decoders = Quant::ALL.iter().filter_map(|quant| decoder(*quant));
         let all: Vec<Fragment> = [FORMAT, SIX_BITS].into_iter().chain(decoders).collect();
         self.with(&all)
     }
@@ -145,7 +165,7 @@ impl Composer {
 
     /// An instance for each format and type that it may be staged as.
     fn for_each_staging(mut self, template: &str) -> Composer {
-        for &quant in Quant::ALL {
+        for quant in formats() {
             for (half, ty) in [(false, "float"), (true, "half")] {
                 if !half || may_round(quant) {
                     let arguments = format!("{}, {ty}", decoder_type(quant));
@@ -162,7 +182,7 @@ impl Composer {
         rest: &str,
         name: impl Fn(Quant) -> String,
     ) -> Composer {
-        for &quant in Quant::ALL {
+        for quant in formats() {
             self.instance(template, &format!("{}{rest}", decoder_type(quant)), name(quant));
         }
         self

@@ -68,9 +68,19 @@ impl Seeded {
             | Quant::Q5_K
             | Quant::Q6_K
             | Quant::Q8_K
+            | Quant::IQ1_S
+            | Quant::IQ1_M
+            | Quant::IQ2_XXS
+            | Quant::IQ2_XS
+            | Quant::IQ2_S
+            | Quant::IQ3_XXS
+            | Quant::IQ3_S
             | Quant::IQ4_NL
             | Quant::IQ4_XS
-            | Quant::MXFP4 => self.packed(quant, values, size),
+            | Quant::MXFP4
+            | Quant::NVFP4
+            | Quant::TQ1_0
+            | Quant::TQ2_0 => self.packed(quant, values, size),
         }
     }
 
@@ -84,6 +94,14 @@ impl Seeded {
                 // A power of two near size / 6, the largest value of the table being 6.
                 let exponent = (size / 6.0).log2().round() as i32 + 127 + self.below(3) as i32 - 1;
                 block[0] = exponent.clamp(1, 254) as u8;
+                continue;
+            }
+            if quant == Quant::NVFP4 {
+                // Any fraction, with such an exponent.
+                let exponent = (size / 6.0).log2().round() as i32 + 7;
+                for scale in &mut block[..4] {
+                    *scale = (exponent.clamp(1, 14) as u8) << 3 | (*scale & 7);
+                }
                 continue;
             }
             for (offset, largest) in scales(quant) {
@@ -110,9 +128,16 @@ fn scales(quant: Quant) -> Vec<(usize, f32)> {
         Quant::Q5_K => vec![(0, 1953.0), (2, 63.0)],
         Quant::Q6_K => vec![(208, 4096.0)],
         Quant::Q8_K => vec![(0, 128.0)],
+        Quant::IQ1_S => vec![(0, 16.875)],
+        Quant::IQ1_M => vec![(48, 16.875)],
+        Quant::IQ2_XXS | Quant::IQ2_XS | Quant::IQ2_S => vec![(0, 166.625)],
+        Quant::IQ3_XXS => vec![(0, 480.5)],
+        Quant::IQ3_S => vec![(0, 465.0)],
+        Quant::TQ1_0 => vec![(52, 1.0)],
+        Quant::TQ2_0 => vec![(64, 2.0)],
         Quant::IQ4_NL => vec![(0, 127.0)],
         Quant::IQ4_XS => vec![(0, 4064.0)],
-        Quant::F32 | Quant::F16 | Quant::BF16 | Quant::MXFP4 => Vec::new(),
+        Quant::F32 | Quant::F16 | Quant::BF16 | Quant::MXFP4 | Quant::NVFP4 => Vec::new(),
     }
 }
 
@@ -121,6 +146,14 @@ fn put_scale(quant: Quant, block: &mut [u8], offset: usize, scale: f32) {
         block[offset..offset + 4].copy_from_slice(&scale.to_le_bytes());
         return;
     }
-    let target = &mut block[offset..offset + 2];
-    Quant::F16.encode(&[scale], target).expect("one value and its two bytes");
+    let mut bytes = [0; 2];
+    Quant::F16.encode(&[scale], &mut bytes).expect("one value and its two bytes");
+    if quant == Quant::IQ1_M {
+        // Four bits in the top of each of four words.
+        for (k, word) in block[offset..offset + 8].chunks_exact_mut(2).enumerate() {
+            word[1] = (word[1] & 15) | (bytes[k / 2] >> (k % 2 * 4)) << 4;
+        }
+        return;
+    }
+    block[offset..offset + 2].copy_from_slice(&bytes);
 }

@@ -9,35 +9,6 @@ use crate::error::{Error, Result};
 use crate::limits::{DIMENSIONS, TENSOR_NAME_BYTES};
 use crate::read::Cursor;
 
-/// Formats that other programs write and this one does not read, by type id: so that a refusal can
-/// name them. Ids 4, 5, 31 to 33 and 36 to 38 were retired by the format.
-const OTHER_FORMATS: &[(u32, &str)] = &[
-    (4, "q4_2"),
-    (5, "q4_3"),
-    (9, "q8_1"),
-    (16, "iq2_xxs"),
-    (17, "iq2_xs"),
-    (18, "iq3_xxs"),
-    (19, "iq1_s"),
-    (21, "iq3_s"),
-    (22, "iq2_s"),
-    (24, "i8"),
-    (25, "i16"),
-    (26, "i32"),
-    (27, "i64"),
-    (28, "f64"),
-    (29, "iq1_m"),
-    (31, "q4_0_4_4"),
-    (32, "q4_0_4_8"),
-    (33, "q4_0_8_8"),
-    (34, "tq1_0"),
-    (35, "tq2_0"),
-    (36, "iq4_nl_4_4"),
-    (37, "iq4_nl_4_8"),
-    (38, "iq4_nl_8_8"),
-    (40, "nvfp4"),
-];
-
 /// One tensor of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tensor {
@@ -133,7 +104,7 @@ fn parse_entry(cursor: &mut Cursor<'_>) -> Result<Tensor> {
     let id = cursor.u32("a tensor's type")?;
     let offset = cursor.u64("a tensor's offset")?;
     let Some(quant) = Quant::from_gguf_id(id) else {
-        let format = OTHER_FORMATS.iter().find(|(other, _)| *other == id).map(|(_, name)| *name);
+        let format = Quant::unsupported_name(id);
         return Err(Error::TensorType { name, id, format });
     };
     let bytes = data_bytes(&name, quant, &dims)?;

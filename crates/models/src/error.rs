@@ -45,6 +45,18 @@ pub enum Error {
         /// Dimensions in the file.
         found: Vec<u64>,
     },
+    /// A matrix whose results are to be multiplied by a tensor of their own, as converters of NVFP4
+    /// models write them.
+    #[error(
+        "tensor {scale} scales the results of {name}, which is not supported; \
+         expected a file whose blocks hold their whole scales"
+    )]
+    TensorScale {
+        /// Name of the matrix.
+        name: String,
+        /// Name of its scale.
+        scale: String,
+    },
     /// The graph could not be built; with checked weights this is a fault of the architecture's
     /// code or a combination of hyper-parameters that it does not foresee.
     #[error(transparent)]

@@ -110,6 +110,10 @@ fn find(
     if without_trailing_ones(&tensor.dims) != without_trailing_ones(&expected) {
         return Err(Error::TensorShape { name, expected, found: tensor.dims.clone() });
     }
+    let scale = name.strip_suffix(".weight").map(|stem| format!("{stem}.scale"));
+    if let Some(scale) = scale.filter(|scale| file.tensor(scale).is_some()) {
+        return Err(Error::TensorScale { name, scale });
+    }
     Ok((tensor.quant, Source { part: tensor.part, offset: tensor.offset }))
 }
 

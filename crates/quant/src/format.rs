@@ -20,11 +20,24 @@ pub(crate) mod q5_k;
 pub(crate) mod q6_k;
 pub(crate) mod q8_k;
 
+pub(crate) mod iq1_m;
+pub(crate) mod iq1_s;
+pub(crate) mod iq2_s;
+pub(crate) mod iq2_xs;
+pub(crate) mod iq2_xxs;
+pub(crate) mod iq3_s;
+pub(crate) mod iq3_xxs;
 pub(crate) mod iq4_nl;
 pub(crate) mod iq4_xs;
+
 pub(crate) mod mxfp4;
+pub(crate) mod nvfp4;
+
+pub(crate) mod tq1_0;
+pub(crate) mod tq2_0;
 
 // Packings that several formats share.
+mod book;
 mod five_bits;
 mod planes;
 mod six_bits;

@@ -4,6 +4,8 @@
 //! [`KvType`] those of key/value pages. Each weight format is one file in `format/` (layout,
 //! decode, encode) and one row of the table in `table.rs`.
 //!
+//! [`grid`] has the code books of some formats, for kernels.
+//!
 //! Not here: kernels, dot products, shapes of tensors, files. Decoding is the definition that every
 //! kernel is checked against: plain `f32` operations in a stated order, so that the bits are the
 //! same on every machine.
@@ -16,6 +18,7 @@ mod error;
 mod field;
 mod float;
 mod format;
+pub mod grid;
 mod kv;
 mod scale;
 mod table;

@@ -136,12 +136,32 @@ quants! {
     Q6_K = 14, q6_k, ranged, Q8_K;
     /// 8 bits and an `f32` scale per 256 values, with sums: 9.125 bits a value.
     Q8_K = 15, q8_k, ranged, Q8_K;
+    /// 8 values of 3 levels as 11 bits, scales of 3 bits per 32: 1.5625 bits a value.
+    IQ1_S = 19, iq1_s, none, Q8_K;
+    /// 8 values of 3 levels as 11 bits, scales of 3 bits per 16: 1.75 bits a value.
+    IQ1_M = 29, iq1_m, none, Q8_K;
+    /// 8 values of 3 levels as 8 bits, signs, scales of 4 bits per 32: 2.0625 bits a value.
+    IQ2_XXS = 16, iq2_xxs, none, Q8_K;
+    /// 8 values of 3 levels as 9 bits, signs, scales of 4 bits per 16: 2.3125 bits a value.
+    IQ2_XS = 17, iq2_xs, none, Q8_K;
+    /// 8 values of 3 levels as 10 bits, signs, scales of 4 bits per 16: 2.5625 bits a value.
+    IQ2_S = 22, iq2_s, none, Q8_K;
+    /// 4 values of 8 levels as 8 bits, signs, scales of 4 bits per 32: 3.0625 bits a value.
+    IQ3_XXS = 18, iq3_xxs, none, Q8_K;
+    /// 4 values of 8 levels as 9 bits, signs, scales of 4 bits per 32: 3.4375 bits a value.
+    IQ3_S = 21, iq3_s, none, Q8_K;
     /// 4 bits on an uneven grid and a scale per 32 values: 4.5 bits a value.
     IQ4_NL = 20, iq4_nl, none, Q8_0;
     /// 4 bits on an uneven grid, scales of 6 bits per 32 values: 4.25 bits a value.
     IQ4_XS = 23, iq4_xs, none, Q8_K;
     /// 4-bit floats and a power-of-two scale per 32 values: 4.25 bits a value.
     MXFP4 = 39, mxfp4, none, Q8_0;
+    /// 4-bit floats and an 8-bit float as scale per 16 values: 4.5 bits a value.
+    NVFP4 = 40, nvfp4, none, Q8_0;
+    /// 3 levels, five values a byte, and a scale per 256 values: 1.6875 bits a value.
+    TQ1_0 = 34, tq1_0, ranged, Q8_K;
+    /// 3 levels in 2 bits and a scale per 256 values: 2.0625 bits a value.
+    TQ2_0 = 35, tq2_0, ranged, Q8_K;
 }
 
 impl Quant {
@@ -161,33 +181,24 @@ impl Quant {
         [DType::F32, self.activations(), self.fine_activations()].contains(&dtype)
     }
 
-    /// The name of a GGUF type id that exists but is not in the table, for an error message.
+    /// The name of a GGUF type id that exists but is not in the table, for an error message. Ids 4,
+    /// 5, 31 to 33 and 36 to 38 were retired by the format.
     pub const fn unsupported_name(id: u32) -> Option<&'static str> {
         Some(match id {
             4 => "Q4_2",
             5 => "Q4_3",
             9 => "Q8_1",
-            16 => "IQ2_XXS",
-            17 => "IQ2_XS",
-            18 => "IQ3_XXS",
-            19 => "IQ1_S",
-            21 => "IQ3_S",
-            22 => "IQ2_S",
             24 => "I8",
             25 => "I16",
             26 => "I32",
             27 => "I64",
             28 => "F64",
-            29 => "IQ1_M",
             31 => "Q4_0_4_4",
             32 => "Q4_0_4_8",
             33 => "Q4_0_8_8",
-            34 => "TQ1_0",
-            35 => "TQ2_0",
             36 => "IQ4_NL_4_4",
             37 => "IQ4_NL_4_8",
             38 => "IQ4_NL_8_8",
-            40 => "NVFP4",
             41 => "Q1_0",
             _ => return None,
         })

@@ -9,10 +9,14 @@ versions it was made with. gguf has no decoder for q8_k: its values are d * q, c
 File: lines `key value` (ASCII), an empty line, then the bytes of all blocks, then their values as
 little-endian f32. Blocks are extreme first (all zeros, all ones, each scale field at the limits of
 its type) and random for the rest; the seed is fixed, so a second run writes the same bytes.
+
+Blocks use some entries of the code books only; the sums of whole books, which tests/it/grid.rs
+has, are printed.
 """
 
 import pathlib
 import warnings
+import zlib
 from importlib.metadata import version
 
 import gguf
@@ -51,6 +55,16 @@ SCALES = {
     "iq4_nl": ("<u2", [0], F16_EXTREMES),
     "iq4_xs": ("<u2", [0], F16_EXTREMES),
     "mxfp4": ("<u1", [0], [0, 1, 2, 127, 128, 253, 254, 255]),
+    "iq1_s": ("<u2", [0], F16_EXTREMES),
+    "iq1_m": ("<u2", [48], F16_EXTREMES),
+    "iq2_xxs": ("<u2", [0], F16_EXTREMES),
+    "iq2_xs": ("<u2", [0], F16_EXTREMES),
+    "iq2_s": ("<u2", [0], F16_EXTREMES),
+    "iq3_xxs": ("<u2", [0], F16_EXTREMES),
+    "iq3_s": ("<u2", [0], F16_EXTREMES),
+    "nvfp4": ("<u1", [0, 1, 2, 3], [0, 1, 7, 8, 56, 126, 127, 128, 129, 136, 254, 255]),
+    "tq1_0": ("<u2", [52], F16_EXTREMES),
+    "tq2_0": ("<u2", [64], F16_EXTREMES),
 }
 
 
@@ -61,13 +75,18 @@ def blocks_of(name, block_bytes, count, rng):
     blocks = rng.integers(0, 256, (count, block_bytes), dtype=np.uint8)
 
     def put(row, offset, bits):
+        if name == "iq1_m":  # four bits in the top of each of four words
+            for k in range(4):
+                top = blocks[row, offset + 2 * k + 1]
+                blocks[row, offset + 2 * k + 1] = (top & 15) | ((bits >> (4 * k) & 15) << 4)
+            return
         field = np.array([bits], dtype=scale_type).view(np.uint8)
         blocks[row, offset : offset + width] = field
 
     blocks[0] = 0x00
     blocks[1] = 0xFF
     row = 2
-    # Every field takes every extreme; with two fields, in opposite orders.
+    # Every field takes every extreme; with several fields, the others in the opposite order.
     for i in range(len(extremes)):
         for k, offset in enumerate(offsets):
             put(row, offset, extremes[i] if k == 0 else extremes[-1 - i])
@@ -112,6 +131,10 @@ def main():
     warnings.filterwarnings("ignore", category=RuntimeWarning)  # NaN and overflow are intended
     for seed, name in enumerate(SCALES):
         write(folder, name, np.random.default_rng(seed))
+    for book in ["IQ1_S", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S"]:
+        of = getattr(gguf.quants, book)
+        of.init_grid()
+        print(book, hex(zlib.crc32(np.asarray(of.grid).astype(np.int8).tobytes())))
 
 
 main()

@@ -26,7 +26,7 @@ const PAIRS: &[Pair] = &[
     },
     Pair {
         folder: "crates/quant/src/format",
-        shared: &["five_bits", "planes", "six_bits"],
+        shared: &["book", "five_bits", "planes", "six_bits"],
         needs: &[
             "crates/quant/tests/data/{}.bin",
             "crates/backend-cpu/src/kernels/quant/{}.rs",
@@ -40,8 +40,35 @@ const PAIRS: &[Pair] = &[
     },
 ];
 
-/// Folders of kernels; `mod.rs` there says which ops a device leaves to their decomposition.
-const KERNELS: &[&str] = &["crates/backend-cpu/src/kernels", METAL];
+/// Where a device says what it has no kernel of: the enum, the file that matches over it, what its
+/// arms begin with then, and what is excused.
+struct Answers {
+    of: &'static str,
+    file: &'static str,
+    no: &'static str,
+    excused: &'static str,
+}
+
+const ANSWERS: &[Answers] = &[
+    Answers {
+        of: "Op",
+        file: "crates/backend-cpu/src/kernels/mod.rs",
+        no: "Unsupported",
+        excused: "crates/backend-cpu/src/kernels/{}.rs",
+    },
+    Answers {
+        of: "Op",
+        file: "crates/backend-metal/src/kernels/mod.rs",
+        no: "Unsupported",
+        excused: "crates/backend-metal/src/kernels/{}.rs",
+    },
+    Answers {
+        of: "Quant",
+        file: "crates/backend-metal/src/source.rs",
+        no: "None",
+        excused: "crates/backend-metal/src/kernels/quant/{}.metal",
+    },
+];
 
 /// Where kernels' source lies beside the Rust that launches it.
 const METAL: &str = "crates/backend-metal/src/kernels";
@@ -49,12 +76,12 @@ const METAL: &str = "crates/backend-metal/src/kernels";
 /// Missing files, and folders that hold nothing.
 pub fn check(paths: &[String], sources: &[Source]) -> Vec<Finding> {
     let there: BTreeSet<&str> = paths.iter().map(String::as_str).collect();
-    let answers = |folder: &'static str| {
-        let path = format!("{folder}/mod.rs");
-        let source = sources.iter().find(|source| source.path == path);
-        (folder, source.map(declined).unwrap_or_default())
+    let answers = |answers: &Answers| {
+        let source = sources.iter().find(|source| source.path == answers.file);
+        let declined = source.map(|source| declined(source, answers));
+        (answers.excused, declined.unwrap_or_default())
     };
-    let declined: Vec<(&str, BTreeSet<String>)> = KERNELS.iter().copied().map(answers).collect();
+    let declined: Vec<(&str, BTreeSet<String>)> = ANSWERS.iter().map(answers).collect();
     let mut findings = metal_sources(paths, sources);
     for Pair { folder, shared, needs } in PAIRS {
         let names: Vec<&str> = paths
@@ -70,8 +97,9 @@ pub fn check(paths: &[String], sources: &[Source]) -> Vec<Finding> {
         for name in names {
             for need in *needs {
                 let other = need.replace("{}", name);
-                let excused = declined.iter().any(|(folder, ops)| {
-                    need.strip_prefix(folder) == Some("/{}.rs") && ops.contains(&camel(name))
+                let excused = declined.iter().any(|(excused, names)| {
+                    need == excused
+                        && [camel(name), name.to_uppercase()].iter().any(|n| names.contains(n))
                 });
                 if !excused && !there.contains(other.as_str()) {
                     let message = format!("`{name}` has no {other}");
@@ -131,18 +159,18 @@ fn taken(source: &Source) -> BTreeSet<String> {
     names
 }
 
-/// The ops that an arm answers with `Unsupported`: from `Op :: Name` on, the next arrow's right
-/// side begins so.
-fn declined(source: &Source) -> BTreeSet<String> {
+/// The variants that an arm answers with a no: from `Op :: Name` on, the next arrow's right side
+/// begins so.
+fn declined(source: &Source, answers: &Answers) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open = Vec::new();
     for (at, token) in source.tokens.iter().enumerate() {
         let next = |step: usize| source.tokens.get(at + step).map_or("", |token| &token.text);
-        if token.text == "Op" && next(1) == ":" && next(2) == ":" {
+        if token.text == answers.of && next(1) == ":" && next(2) == ":" {
             open.push(next(3).to_owned());
         } else if token.text == "=" && next(1) == ">" {
-            // `=> Err(Unsupported…`, the same in braces, or `=> Unsupported…`.
-            if (2..=5).any(|step| next(step) == "Unsupported") {
+            // `=> Err(Unsupported…`, the same in braces or behind `return`, or `=> Unsupported…`.
+            if (2..=5).any(|step| next(step) == answers.no) {
                 found.extend(open.drain(..));
             }
             open.clear();

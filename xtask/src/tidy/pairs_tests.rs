@@ -50,6 +50,18 @@ fn an_op_that_is_declined_needs_no_kernel() {
     assert_eq!(without(WHOLE[4], &kernels).len(), 1);
 }
 
+#[test]
+fn a_format_that_metal_declines_needs_no_decoder() {
+    let paths: Vec<String> =
+        WHOLE.iter().filter(|path| **path != WHOLE[13]).map(|path| (*path).to_owned()).collect();
+    let decoders = "fn decoder(quant: Quant) {\n match quant {\n Quant::F32 => fragment(),\n \
+                    Quant::Q4_0 | Quant::Q4_1 => return None,\n }\n}\n";
+    let source = |text: &str| Source::new("crates/backend-metal/src/source.rs", text);
+    assert!(check(&paths, &[source(decoders)]).is_empty());
+    let drawn = decoders.replace("return None", "fragment()");
+    assert_eq!(check(&paths, &[source(&drawn)]).len(), 1);
+}
+
 /// The messages about Metal's kernels, for an op whose Rust is `rust`.
 fn metal(paths: &[&str], rust: &str) -> Vec<String> {
     let paths: Vec<String> = paths.iter().map(|path| (*path).to_owned()).collect();

@@ -6,7 +6,10 @@
 use super::block32::{lanes, lanes_mut};
 use super::integer::{ROWS, Rows, Sums};
 use super::quads::{self, Group, Quads, Values, Weights, array};
-use crate::kernels::quant::{Panel256, Q8KRow, Q8KTile, TOKENS, iq4_nl};
+use crate::kernels::quant::{
+    Panel256, Q8KRow, Q8KTile, SuperBlock, TOKENS, iq1_m, iq1_s, iq2_s, iq2_xs, iq2_xxs, iq3_s,
+    iq3_xxs, iq4_nl,
+};
 
 /// Super-blocks that are unpacked together for many tokens: as many as stay in the first cache.
 const PANEL: usize = 2;
@@ -402,10 +405,77 @@ fn unpack_iq4_xs<V: Quads<R>, const R: usize>(b: &[&[u8; 136]; R], to: &mut Bloc
     to.d = top.low_f16();
 }
 
+/// What `read` makes of each row's block: entries of a code book are looked up one by one anyway.
+#[inline(always)]
+fn unpack_rows<V: Quads<R>, const R: usize, const BYTES: usize>(
+    b: &[&[u8; BYTES]; R],
+    to: &mut Block<V, R>,
+    read: fn(&[u8; BYTES]) -> SuperBlock,
+) {
+    let mut values = [[[0; 16]; R]; 16];
+    let (mut scales, mut d) = ([[0; R]; 16], [0.0; R]);
+    for r in 0..R {
+        let block = read(b[r]);
+        let parts: [[u8; 16]; 16] = bytemuck::must_cast(block.values);
+        for g in 0..16 {
+            values[g][r] = parts[g];
+            scales[g][r] = i32::from(block.scales[g]);
+        }
+        d[r] = block.d;
+    }
+    for g in 0..16 {
+        let quads = V::interleave(&values[g]);
+        for q in 0..4 {
+            to.groups[g / 2][g % 2 * 4 + q] = quads[q].signed();
+        }
+    }
+    to.scale(&array!([V::splat(0); 16], g => V::lanes(&scales[g])), V::BIAS);
+    to.d = V::floats(&d);
+}
+
+/// Digit `place` of each byte, a fraction in base 3.
+#[inline(always)]
+fn digits<V: Quads<R>, const R: usize>(bytes: V, place: usize) -> V {
+    let (power, three) = (V::splat([1, 3, 9, 27, 81][place]), V::splat(3));
+    let (half, two_bits) = (V::splat(0x00ff_00ff), V::splat(0x0003_0003));
+    let even = bytes.and(half).mul(power).and(half).mul(three).shr(8).and(two_bits);
+    let odd = bytes.shr(8).and(half).mul(power).and(half).mul(three).shr(8).and(two_bits);
+    even.or(odd.shl(8))
+}
+
+#[inline(always)]
+fn unpack_tq1_0<V: Quads<R>, const R: usize>(b: &[&[u8; 54]; R], to: &mut Block<V, R>) {
+    // Five digits of 32 bytes, five of 16, four of 4.
+    let first: Group<V> = quads::bytes(b, 0);
+    let second: [V; 4] = quads::words(b, 32);
+    let last: V = quads::word(b, 48);
+    for place in 0..5 {
+        for q in 0..8 {
+            to.groups[place][q] = digits(first[q], place);
+        }
+        for q in 0..4 {
+            to.groups[5 + place / 2][place % 2 * 4 + q] = digits(second[q], place);
+        }
+    }
+    for place in 0..4 {
+        to.groups[7][4 + place] = digits(last, place);
+    }
+    to.scale(&[V::splat(1); 16], 1);
+    to.d = quads::half_word::<V, R, 54>(b, 52).low_f16();
+}
+
+#[inline(always)]
+fn unpack_tq2_0<V: Quads<R>, const R: usize>(b: &[&[u8; 66]; R], to: &mut Block<V, R>) {
+    two_bits(b, 0, &mut to.groups);
+    to.scale(&[V::splat(1); 16], 1);
+    to.d = quads::half_word::<V, R, 66>(b, 64).low_f16();
+}
+
 /// Names a format's weights and writes its entry, as in `block32`.
 macro_rules! formats {
     ($(
-        $name:ident $weights:ident: $bytes:literal, { $($const:tt)* }, $unpack:ident;
+        $name:ident $weights:ident: $bytes:literal, { $($const:tt)* },
+        $unpack:ident $(($read:path))?;
     )*) => {$(
         pub(super) struct $weights;
 
@@ -416,7 +486,7 @@ macro_rules! formats {
         impl<V: Quads<R>, const R: usize> Format<V, R, $bytes> for $weights {
             #[inline(always)]
             fn unpack(b: &[&[u8; $bytes]; R], to: &mut Block<V, R>) {
-                $unpack(b, to);
+                $unpack(b, to $(, $read)?);
             }
         }
 
@@ -455,4 +525,46 @@ formats! {
         const SIGNED: bool = true;
         const WIDE: bool = true;
     }, unpack_iq4_xs;
+    iq1_s Iq1S: 50, {
+        const CHAIN: usize = 8;
+        const SIGNED: bool = true;
+        const WIDE: bool = true;
+    }, unpack_rows(iq1_s::read);
+    iq1_m Iq1M: 56, {
+        const CHAIN: usize = 4;
+        const SIGNED: bool = true;
+    }, unpack_rows(iq1_m::read);
+    iq2_xxs Iq2Xxs: 66, {
+        const CHAIN: usize = 2;
+        const SIGNED: bool = true;
+        const WIDE: bool = true;
+    }, unpack_rows(iq2_xxs::read);
+    iq2_xs Iq2Xs: 74, {
+        const CHAIN: usize = 2;
+        const SIGNED: bool = true;
+    }, unpack_rows(iq2_xs::read);
+    iq2_s Iq2S: 82, {
+        const CHAIN: usize = 2;
+        const SIGNED: bool = true;
+    }, unpack_rows(iq2_s::read);
+    iq3_xxs Iq3Xxs: 98, {
+        const CHAIN: usize = 2;
+        const SIGNED: bool = true;
+        const WIDE: bool = true;
+    }, unpack_rows(iq3_xxs::read);
+    iq3_s Iq3S: 110, {
+        const CHAIN: usize = 8;
+        const SIGNED: bool = true;
+        const WIDE: bool = true;
+    }, unpack_rows(iq3_s::read);
+    tq1_0 Tq1_0: 54, {
+        const CHAIN: usize = 8;
+        const OFFSET: i16 = 1;
+        const WIDE: bool = true;
+    }, unpack_tq1_0;
+    tq2_0 Tq2_0: 66, {
+        const CHAIN: usize = 8;
+        const OFFSET: i16 = 1;
+        const WIDE: bool = true;
+    }, unpack_tq2_0;
 }

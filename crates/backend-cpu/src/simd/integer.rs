@@ -87,7 +87,9 @@ macro_rules! entries {
 entries!(Q8_0Tile, block32: q4_0 18, q4_1 20, q5_0 22, q5_1 24, q8_0 34, iq4_nl 18, mxfp4 17);
 entries!(
     Q8KTile, block256:
-    q2_k 84, q3_k 110, q4_k 144, q5_k 176, q6_k 210, q8_k 292, iq4_xs 136
+    q2_k 84, q3_k 110, q4_k 144, q5_k 176, q6_k 210, q8_k 292, iq4_xs 136,
+    iq1_s 50, iq1_m 56, iq2_xxs 66, iq2_xs 74, iq2_s 82, iq3_xxs 98, iq3_s 110,
+    tq1_0 54, tq2_0 66
 );
 
 /// Adds the dot products of q8_0 rows with q16_0 rows to each item of `acc`; false where this

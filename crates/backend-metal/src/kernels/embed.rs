@@ -3,12 +3,13 @@
 use minfer_graph::op::embed::Embed;
 use minfer_plan::{Io, Unsupported};
 
-use super::operands::row_bytes;
+use super::operands::{check_format, row_bytes};
 use crate::arguments::EmbedArguments;
 use crate::dispatch::{Dispatch, Grid, Slot};
 
 pub(super) fn lower(op: &Embed, io: &Io<'_>) -> Result<Vec<Dispatch>, Unsupported> {
     let weight = io.tables.weight(op.weight);
+    check_format(weight.quant)?;
     let arguments = EmbedArguments {
         cols: weight.cols as u32,
         rows: weight.rows as u32,

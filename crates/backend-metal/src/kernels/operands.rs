@@ -5,6 +5,7 @@ use minfer_plan::{Io, Layout, Unsupported};
 use minfer_quant::{DType, KvType, Quant};
 
 use super::NEVER_QUANTIZED;
+use crate::source::is_read;
 
 /// How the kernels know a cache's type.
 pub(super) fn cache_kind(kv: KvType) -> u32 {
@@ -45,6 +46,17 @@ impl Paged {
     }
 }
 
+/// Whether kernels read a weight's format.
+pub(super) fn check_format(quant: Quant) -> Result<(), Unsupported> {
+    if is_read(quant) {
+        return Ok(());
+    }
+    Err(Unsupported::because(format!(
+        "no kernel reads {}: run it on the CPU, or take a file of another format",
+        quant.name()
+    )))
+}
+
 /// Whether a matrix can be multiplied by activations of this type.
 pub(super) fn check_matrix(io: &Io<'_>, id: WeightId, x: TensorType) -> Result<(), Unsupported> {
     let weight = io.tables.weight(id);
@@ -52,6 +64,7 @@ pub(super) fn check_matrix(io: &Io<'_>, id: WeightId, x: TensorType) -> Result<(
         let layout = io.layout(id).name();
         return Err(Unsupported::because(format!("{} is laid out as {layout}", weight.name)));
     }
+    check_format(weight.quant)?;
     if x.dtype != DType::F32 {
         let (found, name) = (x.dtype.name(), &weight.name);
         return Err(Unsupported::because(format!("{name} times {found}: {NEVER_QUANTIZED}")));

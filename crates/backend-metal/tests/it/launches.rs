@@ -116,6 +116,20 @@ fn limits_refuse_with_both_numbers() {
 }
 
 #[test]
+fn a_format_without_a_decoder_is_refused_by_its_name() {
+    let cases = ops::all();
+    let target = target();
+    let mut reasons = BTreeSet::new();
+    for graph in graphs(&cases) {
+        for (_, dispatches) in lowered(graph, &target) {
+            reasons.extend(dispatches.err().map(|refused| refused.reason));
+        }
+    }
+    let expected = "no kernel reads iq2_xxs: run it on the CPU, or take a file of another format";
+    assert!(reasons.contains(expected), "{reasons:?}");
+}
+
+#[test]
 fn a_small_gpu_runs_what_a_large_one_does_with_other_kernels() {
     let cases = ops::all();
     let limits = Limits {

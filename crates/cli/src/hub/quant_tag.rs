@@ -18,7 +18,7 @@ pub fn of(path: &str) -> Option<String> {
 
 fn is_tag(word: &str) -> bool {
     let digits = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
-    matches!(word, "F16" | "F32" | "BF16" | "MXFP4")
+    matches!(word, "F16" | "F32" | "BF16" | "MXFP4" | "NVFP4")
         || word.strip_prefix("IQ").is_some_and(digits)
         || word.strip_prefix('Q').is_some_and(digits)
         || word.strip_prefix("TQ").is_some_and(digits)

@@ -138,6 +138,7 @@ fn tags_are_found_in_names() {
         ("a/b/model-iq4_xs.gguf", Some("IQ4_XS")),
         ("big-Q6_K-00002-of-00003.gguf", Some("Q6_K")),
         ("gpt-oss-20b-mxfp4.gguf", Some("MXFP4")),
+        ("a-NVFP4.gguf", Some("NVFP4")),
         ("gemma-3-270m-q4_k_m.gguf", Some("Q4_K_M")),
         ("Qwen3-4B.gguf", None),
         ("model-Q4_K_M.bin", None),

@@ -99,9 +99,19 @@ fn fitting(wanted: Quant, columns: usize) -> Quant {
         | Quant::Q3_K
         | Quant::Q5_K
         | Quant::Q8_K
+        | Quant::IQ1_S
+        | Quant::IQ1_M
+        | Quant::IQ2_XXS
+        | Quant::IQ2_XS
+        | Quant::IQ2_S
+        | Quant::IQ3_XXS
+        | Quant::IQ3_S
         | Quant::IQ4_NL
         | Quant::IQ4_XS
-        | Quant::MXFP4 => wanted,
+        | Quant::MXFP4
+        | Quant::NVFP4
+        | Quant::TQ1_0
+        | Quant::TQ2_0 => wanted,
     };
     let fits = |quant: &Quant| columns.is_multiple_of(quant.block_len());
     [wanted, stand_in].into_iter().find(fits).unwrap_or(Quant::F16)

@@ -18,6 +18,12 @@ pub(super) fn cases() -> Vec<Case> {
     for &quant in Quant::ALL {
         for operand in DType::ALL.iter().copied().filter(|dtype| quant.takes(*dtype)) {
             let wide = if quant.block_len() == 1 { 100 } else { 2 * quant.block_len() };
+            if is_rare(quant) {
+                cases.extend([1, 2, 3, 7, 33].map(|r| case(quant, operand, [r, 19, wide], false)));
+                cases.extend([7, 16].map(|outputs| case(quant, operand, [9, outputs, wide], true)));
+                cases.push(case(quant, operand, [2, 10, 5 * quant.block_len()], false));
+                continue;
+            }
             cases.extend(ROWS.map(|rows| case(quant, operand, [rows, 19, wide], false)));
             cases.extend(OUTPUTS.map(|outputs| case(quant, operand, [1, outputs, wide], true)));
             cases.extend(OUTPUTS.map(|outputs| case(quant, operand, [9, outputs, wide], true)));
@@ -47,6 +53,40 @@ pub(super) fn cases() -> Vec<Case> {
     cases.extend([1, 4, 33].map(|rows| case(Quant::Q4_1, DType::Q8_0, [rows, 70, 1536], false)));
     cases.extend([1, 4, 33].map(|rows| case(Quant::F16, DType::F32, [rows, 70, 1537], false)));
     cases
+}
+
+/// Formats that few files have: kernels loop over their rows and columns as they do over those of
+/// others, and differ in how a block is read, which a few sizes show.
+fn is_rare(quant: Quant) -> bool {
+    match quant {
+        Quant::IQ1_S
+        | Quant::IQ1_M
+        | Quant::IQ2_XXS
+        | Quant::IQ2_XS
+        | Quant::IQ2_S
+        | Quant::IQ3_XXS
+        | Quant::IQ3_S
+        | Quant::NVFP4
+        | Quant::TQ1_0
+        | Quant::TQ2_0 => true,
+        Quant::F32
+        | Quant::F16
+        | Quant::BF16
+        | Quant::Q4_0
+        | Quant::Q4_1
+        | Quant::Q5_0
+        | Quant::Q5_1
+        | Quant::Q8_0
+        | Quant::Q2_K
+        | Quant::Q3_K
+        | Quant::Q4_K
+        | Quant::Q5_K
+        | Quant::Q6_K
+        | Quant::Q8_K
+        | Quant::IQ4_NL
+        | Quant::IQ4_XS
+        | Quant::MXFP4 => false,
+    }
 }
 
 fn case(quant: Quant, operand: DType, [rows, outputs, cols]: [usize; 3], bias: bool) -> Case {

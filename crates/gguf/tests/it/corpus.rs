@@ -358,7 +358,7 @@ fn tensor_variants() -> Vec<Case> {
             rows(vec![row("a", &[i64::MAX as u64], 0, 0)])
         }),
         variant("type_4_retired", Refused("TensorType"), typed(4)),
-        variant("type_16_unsupported", Refused("TensorType"), typed(16)),
+        variant("type_31_retired", Refused("TensorType"), typed(31)),
         variant("type_24_unsupported", Refused("TensorType"), typed(24)),
         variant("type_255_unknown", Refused("TensorType"), typed(255)),
         variant("one_offset_for_two", Refused("TensorOffset"), {

@@ -19,8 +19,8 @@ fn check(bytes: Vec<u8>, parts: &[&str]) {
 #[test]
 fn a_format_that_is_not_known_is_refused_by_name() {
     let typed = |type_id| Raw::base().last_row(|row| row.type_id = type_id).build();
-    check(typed(16), &["\"output.weight\"", "type 16 (iq2_xxs)", "known: f32 f16", "q6_k"]);
-    check(typed(9), &["type 9 (q8_1)"]);
+    check(typed(31), &["\"output.weight\"", "type 31 (Q4_0_4_4)", "known: f32 f16", "q6_k"]);
+    check(typed(9), &["type 9 (Q8_1)"]);
     check(typed(200), &["type 200 (unknown)"]);
 }
 

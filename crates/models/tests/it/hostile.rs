@@ -59,6 +59,7 @@ fn kind(error: &Error) -> &'static str {
         Error::Parameter { .. } => "Parameter",
         Error::MissingTensor { .. } => "MissingTensor",
         Error::TensorShape { .. } => "TensorShape",
+        Error::TensorScale { .. } => "TensorScale",
         Error::Graph(_) => "Graph",
         Error::Quant(_) => "Quant",
         _new => "another",

@@ -72,6 +72,11 @@ fn messages_say_what_is_expected_and_found() {
         "token_embd.weight: expected an embedding matrix, found no such tensor"
     );
     assert_eq!(
+        draft.clone().with_tensor("blk.1.attn_q.scale", &[1], vec![0.5]).refusal(),
+        "tensor blk.1.attn_q.scale scales the results of blk.1.attn_q.weight, which is not \
+         supported; expected a file whose blocks hold their whole scales"
+    );
+    assert_eq!(
         draft.with_dims("token_embd.weight", &[64]).refusal(),
         "token_embd.weight: expected 1 to 2097152 rows, found dimensions [64]"
     );

@@ -18,8 +18,8 @@ const E: usize = 0;
 const QS: usize = 1;
 const _: () = assert!(QS + LEN / 2 == BYTES);
 
-/// The codes 8..16 mirror 0..8; code 8 (minus zero) is read as plus zero.
-const LEVELS: [f32; 16] =
+/// Shared with `nvfp4`. The codes 8..16 mirror 0..8; code 8 (minus zero) is read as plus zero.
+pub(crate) const LEVELS: [f32; 16] =
     [0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 0.0, -1.0, -2.0, -3.0, -4.0, -6.0, -8.0, -12.0];
 
 #[inline(always)]

@@ -129,6 +129,15 @@ proptest! {
     }
 
     #[test]
+    fn ternary_formats_stay_within_half_of_the_largest(values in block(256)) {
+        for quant in [Quant::TQ1_0, Quant::TQ2_0] {
+            let bound = (0.5 + 2.0 * F16_ROUNDING) * peak(&values) + 2.0 * F16_TINY;
+            let error = error_max(&values, &round_trip(quant, &values));
+            prop_assert!(error <= bound, "{quant:?}: {error:e} > {bound:e}");
+        }
+    }
+
+    #[test]
     fn floats_round_to_the_nearest_neighbour(bits in any::<u32>()) {
         let value = f32::from_bits(bits);
         prop_assert!(same(round_trip(Quant::F32, &[value])[0], value));
@@ -206,6 +215,10 @@ fn values_on_the_grid_survive() {
     // The largest scale of a block is 63 units: so the unit is a whole number too.
     let whole: Vec<f32> = whole.iter().map(|x| x * 63.0).collect();
     assert_eq!(round_trip(Quant::Q4_K, &whole), whole);
+    let ternary: Vec<f32> = (0..256).map(|i| ((i * i / 5) % 3) as f32 * 0.75 - 0.75).collect();
+    for quant in [Quant::TQ1_0, Quant::TQ2_0] {
+        assert_eq!(round_trip(quant, &ternary), ternary, "{quant:?}");
+    }
     let bytes: Vec<f32> = (0..256).map(|i| (i % 255) as f32 - 127.0).collect();
     assert_eq!(round_trip(Quant::Q8_K, &bytes), bytes);
 }
@@ -231,7 +244,10 @@ fn what_a_scale_cannot_carry_is_refused_with_its_place() {
 #[test]
 fn formats_without_an_encoder_say_so() {
     let without: Vec<_> = Quant::ALL.iter().copied().filter(|quant| !quant.can_encode()).collect();
-    assert_eq!(without, [Quant::IQ4_NL, Quant::IQ4_XS, Quant::MXFP4]);
+    let books =
+        [Quant::IQ1_S, Quant::IQ1_M, Quant::IQ2_XXS, Quant::IQ2_XS, Quant::IQ2_S, Quant::IQ3_XXS];
+    let rest = [Quant::IQ3_S, Quant::IQ4_NL, Quant::IQ4_XS, Quant::MXFP4, Quant::NVFP4];
+    assert_eq!(without, [&books[..], &rest].concat());
     for quant in without {
         let mut bytes = vec![0; quant.row_bytes(256).expect("whole blocks")];
         let error = quant.encode(&[0.0; 256], &mut bytes);

@@ -76,6 +76,7 @@ fn decode_equals_the_gguf_package_bit_for_bit() {
             );
             finite += usize::from(expected.is_finite() && *expected != 0.0);
         }
-        assert!(finite * 2 > found.len(), "{quant:?}: most golden values say something");
+        // A third of what has three levels is 0, beside blocks whose scale is 0 or no number.
+        assert!(finite * 5 > found.len() * 2, "{quant:?}: golden values say something");
     }
 }

@@ -2,5 +2,6 @@
 
 mod encode;
 mod golden;
+mod grid;
 mod rows;
 mod table;

@@ -6,8 +6,8 @@ use super::{Activations, IQ4_LEVELS, f16_at, int_dot};
 
 const LEN: usize = 32;
 
-/// The E2M1 values doubled: an MXFP4 value is one of them times half its scale.
-const E2M1_DOUBLED: [i8; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
+/// The E2M1 values doubled: an MXFP4 or NVFP4 value is one of them times half its scale.
+pub(super) const E2M1_DOUBLED: [i8; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
 
 /// 32 weights `d · q + m`.
 pub(crate) struct Block {

@@ -2,15 +2,18 @@
 //! activation row.
 //!
 //! Weights are read by the layouts that minfer-quant documents, one file per family: blocks of 32
-//! meet `q8_0` or `q16_0` rows, super-blocks of 256 meet `q8_k` rows. Sums within a block are exact
-//! integers.
+//! meet `q8_0` or `q16_0` rows, groups of 16 `q8_0` rows, super-blocks of 256 `q8_k` rows. Sums
+//! within a block are exact integers.
 
 mod blocks;
+mod books;
+mod groups;
 mod super_blocks;
 
 use minfer_quant::{DType, Quant, f16_to_f32};
 
 use blocks::Block;
+use groups::Group;
 use super_blocks::SuperBlock;
 
 use crate::memory::numbers;
@@ -18,6 +21,7 @@ use crate::memory::numbers;
 /// A weight row as integers and scales.
 pub(crate) enum Unpacked {
     Blocks(Vec<Block>),
+    Groups(Vec<[Group; 4]>),
     SuperBlocks(Vec<SuperBlock>),
 }
 
@@ -33,6 +37,7 @@ impl Unpacked {
             Quant::Q8_0 => Unpacked::Blocks(each(bytes, blocks::q8_0)),
             Quant::IQ4_NL => Unpacked::Blocks(each(bytes, blocks::iq4_nl)),
             Quant::MXFP4 => Unpacked::Blocks(each(bytes, blocks::mxfp4)),
+            Quant::NVFP4 => Unpacked::Groups(each(bytes, groups::nvfp4)),
             Quant::Q2_K => Unpacked::SuperBlocks(each(bytes, super_blocks::q2_k)),
             Quant::Q3_K => Unpacked::SuperBlocks(each(bytes, super_blocks::q3_k)),
             Quant::Q4_K => Unpacked::SuperBlocks(each(bytes, super_blocks::q4_k)),
@@ -40,6 +45,15 @@ impl Unpacked {
             Quant::Q6_K => Unpacked::SuperBlocks(each(bytes, super_blocks::q6_k)),
             Quant::Q8_K => Unpacked::SuperBlocks(each(bytes, super_blocks::q8_k)),
             Quant::IQ4_XS => Unpacked::SuperBlocks(each(bytes, super_blocks::iq4_xs)),
+            Quant::IQ1_S => Unpacked::SuperBlocks(each(bytes, books::iq1_s)),
+            Quant::IQ1_M => Unpacked::SuperBlocks(each(bytes, books::iq1_m)),
+            Quant::IQ2_XXS => Unpacked::SuperBlocks(each(bytes, books::iq2_xxs)),
+            Quant::IQ2_XS => Unpacked::SuperBlocks(each(bytes, books::iq2_xs)),
+            Quant::IQ2_S => Unpacked::SuperBlocks(each(bytes, books::iq2_s)),
+            Quant::IQ3_XXS => Unpacked::SuperBlocks(each(bytes, books::iq3_xxs)),
+            Quant::IQ3_S => Unpacked::SuperBlocks(each(bytes, books::iq3_s)),
+            Quant::TQ1_0 => Unpacked::SuperBlocks(each(bytes, super_blocks::tq1_0)),
+            Quant::TQ2_0 => Unpacked::SuperBlocks(each(bytes, super_blocks::tq2_0)),
         })
     }
 
@@ -47,6 +61,7 @@ impl Unpacked {
     pub(crate) fn dot(&self, x: &Activations) -> f32 {
         match self {
             Unpacked::Blocks(weights) => blocks::dot(weights, x),
+            Unpacked::Groups(weights) => groups::dot(weights, x),
             Unpacked::SuperBlocks(weights) => super_blocks::dot(weights, x),
         }
     }

@@ -11,13 +11,13 @@ const GROUPS: usize = LEN / GROUP;
 
 /// 256 weights `(d · scale_j) · q − (dmin · min_j)`.
 pub(crate) struct SuperBlock {
-    q: [i8; LEN],
-    scales: [i32; GROUPS],
-    d: f32,
-    mins: Option<Mins>,
+    pub(super) q: [i8; LEN],
+    pub(super) scales: [i32; GROUPS],
+    pub(super) d: f32,
+    pub(super) mins: Option<Mins>,
 }
 
-struct Mins {
+pub(super) struct Mins {
     mins: [i32; GROUPS],
     dmin: f32,
 }
@@ -121,6 +121,34 @@ pub(super) fn iq4_xs(block: &[u8; 136]) -> SuperBlock {
         q: std::array::from_fn(|k| IQ4_LEVELS[usize::from(level(k))]),
         scales: std::array::from_fn(|g| scale(g / 2)),
         d: f16_at(block, 0),
+        mins: None,
+    }
+}
+
+pub(super) fn tq1_0(block: &[u8; 54]) -> SuperBlock {
+    // Digit p of a byte, the fraction byte / 256 in base 3.
+    let digit = |byte: u8, p: usize| {
+        let rest = u32::from(byte) * 3_u32.pow(p as u32) % 256;
+        (rest * 3 / 256) as i8
+    };
+    let level = |k: usize| match k {
+        0..160 => digit(block[k % 32], k / 32),
+        160..240 => digit(block[32 + k % 16], (k - 160) / 16),
+        _ => digit(block[48 + k % 4], (k - 240) / 4),
+    };
+    SuperBlock {
+        q: std::array::from_fn(|k| level(k) - 1),
+        scales: [1; GROUPS],
+        d: f16_at(block, 52),
+        mins: None,
+    }
+}
+
+pub(super) fn tq2_0(block: &[u8; 66]) -> SuperBlock {
+    SuperBlock {
+        q: std::array::from_fn(|k| two_bits(&block[..64], k) as i8 - 1),
+        scales: [1; GROUPS],
+        d: f16_at(block, 64),
         mins: None,
     }
 }

@@ -16,10 +16,18 @@ fn stored_row(quant: Quant, cols: usize, random: &mut Random) -> Vec<u8> {
     }
     let mut bytes = random.bytes(quant.row_bytes(cols).expect("whole blocks"));
     for block in bytes.chunks_exact_mut(quant.block_bytes()) {
-        if quant == Quant::MXFP4 {
-            block[0] = 120 + block[0] % 8;
-        } else {
-            block[..2].copy_from_slice(&half::f16::from_f32(0.0125).to_le_bytes());
+        match quant {
+            Quant::MXFP4 => block[0] = 120 + block[0] % 8,
+            Quant::NVFP4 => block[..4].iter_mut().for_each(|e| *e = 40 + *e % 24),
+            // 0x2266, about 0.0125, in the tops of four words.
+            Quant::IQ1_M => {
+                for (at, half) in [(49, 0x60), (51, 0x60), (53, 0x20), (55, 0x20)] {
+                    block[at] = block[at] & 15 | half;
+                }
+            }
+            _leading_scale => {
+                block[..2].copy_from_slice(&half::f16::from_f32(0.0125).to_le_bytes());
+            }
         }
     }
     bytes

@@ -3,14 +3,23 @@
 //! A file has `dot`, the format's dot product in plain code, as docs/numerics.md writes it, and
 //! `dots`, the rows of a tile against many activation rows, which takes the instruction set's own
 //! form where there is one. The forms share nothing but the layout's small print (tables, packed
-//! scales), so that one checks the other.
+//! scales; with a code book, how a block is read), so that one checks the other.
 
 pub(crate) mod bf16;
+mod decode;
 pub(crate) mod f16;
 pub(crate) mod f32;
+pub(crate) mod iq1_m;
+pub(crate) mod iq1_s;
+pub(crate) mod iq2_s;
+pub(crate) mod iq2_xs;
+pub(crate) mod iq2_xxs;
+pub(crate) mod iq3_s;
+pub(crate) mod iq3_xxs;
 pub(crate) mod iq4_nl;
 pub(crate) mod iq4_xs;
 pub(crate) mod mxfp4;
+pub(crate) mod nvfp4;
 pub(crate) mod q2_k;
 pub(crate) mod q3_k;
 pub(crate) mod q4_0;
@@ -24,11 +33,14 @@ pub(crate) mod q8_0;
 pub(crate) mod q8_k;
 mod rows;
 mod tile;
+pub(crate) mod tq1_0;
+pub(crate) mod tq2_0;
 
 use minfer_quant::Quant;
 
-use crate::simd::{Rows, Simd, Sums, decode_blocks};
-pub(crate) use rows::{Q8_0Row, Q8KRow, Q16_0Row};
+use crate::simd::{Rows, Simd, Sums};
+pub(crate) use decode::decode;
+pub(crate) use rows::{Q8_0Row, Q8KRow, Q16_0Row, SuperBlock};
 pub(crate) use tile::{Panel32, Panel256, Q8_0Tile, Q8KTile, TOKENS, bytes as panel_bytes};
 
 /// Adds the dot products of a tile's rows with each of `xs` to `acc`. Formats with other operands
@@ -48,6 +60,7 @@ pub(crate) fn dots_q8_0(
         Quant::Q8_0 => q8_0::dots(simd, rows, xs, acc),
         Quant::IQ4_NL => iq4_nl::dots(simd, rows, xs, acc),
         Quant::MXFP4 => mxfp4::dots(simd, rows, xs, acc),
+        Quant::NVFP4 => nvfp4::dots(simd, rows, xs, acc),
         Quant::F32
         | Quant::F16
         | Quant::BF16
@@ -57,7 +70,16 @@ pub(crate) fn dots_q8_0(
         | Quant::Q5_K
         | Quant::Q6_K
         | Quant::Q8_K
-        | Quant::IQ4_XS => debug_assert!(false, "{} takes no q8_0 rows", quant.name()),
+        | Quant::IQ1_S
+        | Quant::IQ1_M
+        | Quant::IQ2_XXS
+        | Quant::IQ2_XS
+        | Quant::IQ2_S
+        | Quant::IQ3_XXS
+        | Quant::IQ3_S
+        | Quant::IQ4_XS
+        | Quant::TQ1_0
+        | Quant::TQ2_0 => debug_assert!(false, "{} takes no q8_0 rows", quant.name()),
     }
 }
 
@@ -76,7 +98,16 @@ pub(crate) fn dots_q8_k(
         Quant::Q5_K => q5_k::dots(simd, rows, xs, acc),
         Quant::Q6_K => q6_k::dots(simd, rows, xs, acc),
         Quant::Q8_K => q8_k::dots(simd, rows, xs, acc),
+        Quant::IQ1_S => iq1_s::dots(simd, rows, xs, acc),
+        Quant::IQ1_M => iq1_m::dots(simd, rows, xs, acc),
+        Quant::IQ2_XXS => iq2_xxs::dots(simd, rows, xs, acc),
+        Quant::IQ2_XS => iq2_xs::dots(simd, rows, xs, acc),
+        Quant::IQ2_S => iq2_s::dots(simd, rows, xs, acc),
+        Quant::IQ3_XXS => iq3_xxs::dots(simd, rows, xs, acc),
+        Quant::IQ3_S => iq3_s::dots(simd, rows, xs, acc),
         Quant::IQ4_XS => iq4_xs::dots(simd, rows, xs, acc),
+        Quant::TQ1_0 => tq1_0::dots(simd, rows, xs, acc),
+        Quant::TQ2_0 => tq2_0::dots(simd, rows, xs, acc),
         Quant::F32
         | Quant::F16
         | Quant::BF16
@@ -86,35 +117,8 @@ pub(crate) fn dots_q8_k(
         | Quant::Q5_1
         | Quant::Q8_0
         | Quant::IQ4_NL
-        | Quant::MXFP4 => debug_assert!(false, "{} takes no q8_k rows", quant.name()),
-    }
-}
-
-/// Decodes whole blocks to f32: the bits of [`Quant::decode`].
-pub(crate) fn decode(simd: Simd, quant: Quant, bytes: &[u8], out: &mut [f32]) {
-    // Plain values are read as they lie, which is little-endian.
-    let plain = cfg!(target_endian = "little");
-    let done = match quant {
-        Quant::F32 => plain && f32::decode(bytes, out),
-        Quant::F16 => plain && f16::decode(simd, bytes, out),
-        Quant::BF16 => plain && bf16::decode(simd, bytes, out),
-        Quant::Q4_0
-        | Quant::Q4_1
-        | Quant::Q5_0
-        | Quant::Q5_1
-        | Quant::Q8_0
-        | Quant::IQ4_NL
         | Quant::MXFP4
-        | Quant::Q2_K
-        | Quant::Q3_K
-        | Quant::Q4_K
-        | Quant::Q5_K
-        | Quant::Q6_K
-        | Quant::Q8_K
-        | Quant::IQ4_XS => false,
-    };
-    if !done {
-        decode_blocks(simd, quant, bytes, out);
+        | Quant::NVFP4 => debug_assert!(false, "{} takes no q8_k rows", quant.name()),
     }
 }
 

@@ -95,14 +95,14 @@ impl<'a> Q8_0Row<'a> {
 }
 
 /// A super-block's numbers, in plain form.
-pub(super) struct SuperBlock {
+pub(crate) struct SuperBlock {
     /// Integers, offsets removed.
-    pub(super) values: [i8; 256],
+    pub(crate) values: [i8; 256],
     /// Sub-scale of each 16.
-    pub(super) scales: [i16; 16],
+    pub(crate) scales: [i16; 16],
     /// Minima of each 16, and the factor on them.
     pub(super) mins: Option<([i16; 16], f32)>,
-    pub(super) d: f32,
+    pub(crate) d: f32,
 }
 
 impl<'a> Q8KRow<'a> {
@@ -168,6 +168,21 @@ pub(super) fn one_by_one<X>(
 /// The f16 at `at`.
 pub(super) fn f16<const BYTES: usize>(block: &[u8; BYTES], at: usize) -> f32 {
     minfer_quant::f16_to_f32(u16::from_le_bytes([block[at], block[at + 1]]))
+}
+
+/// The little-endian u16 at `at`.
+pub(super) fn word<const BYTES: usize>(block: &[u8; BYTES], at: usize) -> u16 {
+    u16::from_le_bytes([block[at], block[at + 1]])
+}
+
+/// Half byte `index`, low halves first.
+pub(super) fn half_byte(bytes: &[u8], index: usize) -> u8 {
+    (bytes[index / 2] >> (index % 2 * 4)) & 15
+}
+
+/// Levels of a code book, negative where `signs` has a bit, the first value's lowest.
+pub(super) fn with_signs<const N: usize>(levels: &[i8; N], signs: u8) -> [i8; N] {
+    std::array::from_fn(|i| if signs >> i & 1 == 1 { -levels[i] } else { levels[i] })
 }
 
 /// 32 levels of 4 bits: 0…15 in the low halves of 16 bytes, 16…31 in the high ones.

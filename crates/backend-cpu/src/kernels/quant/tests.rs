@@ -30,26 +30,10 @@ fn scalar() -> Simd {
     Simd::new(Isa::Scalar).unwrap()
 }
 
-const INTEGER: [Quant; 14] = [
-    Quant::Q4_0,
-    Quant::Q4_1,
-    Quant::Q5_0,
-    Quant::Q5_1,
-    Quant::Q8_0,
-    Quant::Q2_K,
-    Quant::Q3_K,
-    Quant::Q4_K,
-    Quant::Q5_K,
-    Quant::Q6_K,
-    Quant::Q8_K,
-    Quant::IQ4_NL,
-    Quant::IQ4_XS,
-    Quant::MXFP4,
-];
-
 /// Every pair of a weight format and a type of quantized rows that it takes.
 fn pairs() -> impl Iterator<Item = (Quant, DType)> {
-    INTEGER.into_iter().flat_map(|quant| {
+    let integer = Quant::ALL.iter().filter(|quant| quant.activations() != DType::F32);
+    integer.flat_map(|&quant| {
         let mut types = vec![quant.activations(), quant.fine_activations()];
         types.dedup();
         types.into_iter().map(move |dtype| (quant, dtype))
@@ -67,11 +51,15 @@ fn weights(
     let row_bytes = quant.row_bytes(cols).unwrap();
     let scales: &[usize] = match quant {
         Quant::Q4_0 | Quant::Q5_0 | Quant::Q8_0 | Quant::IQ4_NL | Quant::IQ4_XS => &[0],
+        Quant::IQ1_S | Quant::IQ2_XXS | Quant::IQ2_XS | Quant::IQ2_S => &[0],
+        Quant::IQ3_XXS | Quant::IQ3_S => &[0],
+        Quant::TQ1_0 => &[52],
+        Quant::TQ2_0 => &[64],
         Quant::Q4_1 | Quant::Q5_1 | Quant::Q4_K | Quant::Q5_K => &[0, 2],
         Quant::Q2_K => &[80, 82],
         Quant::Q3_K => &[108],
         Quant::Q6_K => &[208],
-        Quant::Q8_K | Quant::MXFP4 => &[],
+        Quant::Q8_K | Quant::MXFP4 | Quant::NVFP4 | Quant::IQ1_M => &[],
         Quant::F32 | Quant::F16 | Quant::BF16 => panic!("no integer products"),
     };
     let row = |random: &mut Random| {
@@ -86,6 +74,9 @@ fn weights(
                     block[..4].copy_from_slice(&(random.float() / 64.0).to_le_bytes());
                 }
                 Quant::MXFP4 if !wild => block[0] = 118 + (random.next() % 12) as u8,
+                Quant::NVFP4 if !wild => block[..4].iter_mut().for_each(|code| *code &= 63),
+                // An f16 from 2^-7 to 2^-3, whose top four bits these are.
+                Quant::IQ1_M if !wild => block[55] = block[55] & 15 | 0x20,
                 _other => {}
             }
         }
@@ -182,7 +173,7 @@ fn same(a: f32, b: f32) -> bool {
 fn every_instruction_set_gives_the_bits_of_plain_code() {
     for (quant, dtype) in pairs() {
         let mut random = Random(quant.gguf_id().into());
-        let block = dtype.block_len();
+        let block = quant.block_len();
         for (blocks, tokens, wild) in [
             (1, 1, false),
             (2, 2, true),
@@ -257,6 +248,9 @@ fn extreme_values_do_not_saturate() {
                     Quant::Q2_K => block[80..].copy_from_slice(&sane[80..]),
                     Quant::Q3_K => block[108..].copy_from_slice(&sane[108..]),
                     Quant::Q6_K => block[208..].copy_from_slice(&sane[208..]),
+                    Quant::IQ1_M => block[55] = sane[55],
+                    Quant::TQ1_0 => block[52..].copy_from_slice(&sane[52..]),
+                    Quant::TQ2_0 => block[64..].copy_from_slice(&sane[64..]),
                     Quant::MXFP4 => block[0] = sane[0],
                     _leading_scales => block[..4.min(size)].copy_from_slice(&sane[..4.min(size)]),
                 }
