@@ -1,10 +1,10 @@
-//! Inner loops, written once over [`Lanes`] and compiled for each instruction set, and the integer
-//! dot products with AVX2 forms of their own.
+//! Inner loops, written once and compiled for each instruction set: float loops over [`Lanes`],
+//! integer dot products over vectors of weight rows (`quads.rs`).
 //!
 //! The entries are safe: they check lengths, and a [`Simd`] value, which each takes, exists only
 //! where its instruction set does. It is chosen once per device; no loop asks the processor again.
 //! All forms give the bits that docs/numerics.md states. A new instruction set is one more
-//! implementation of [`Lanes`] and a file of dot products beside `avx2/`.
+//! implementation of [`Lanes`] and of `Quads`, in a folder like `avx512/`.
 
 #[cfg(target_arch = "x86_64")]
 mod amx;

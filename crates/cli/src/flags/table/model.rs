@@ -31,7 +31,7 @@ flags! { MODEL_ROWS:
         "Word-splitting rule to use in place of the file's");
     MMAP = Flag::new("mmap", (MODEL_THEME, OPEN), Kind::Switch("no-mmap"), "true",
         "Map the file instead of reading it into memory").llama_env("LLAMA_ARG_MMAP")
-        .off("Read the file into memory, in large pages where the system has them");
+        .off("Read the file into memory instead of mapping it");
     MLOCK = Flag::new("mlock", (MODEL_THEME, OPEN), Kind::Switch("no-mlock"), "false",
         "Keep the file's pages in memory").llama_env("LLAMA_ARG_MLOCK");
 
