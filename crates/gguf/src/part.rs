@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use memmap2::{Advice, Mmap, MmapMut};
+use memmap2::{Mmap, MmapMut};
 
 use crate::error::{Error, Result};
 use crate::file::OpenOptions;
@@ -149,7 +149,7 @@ fn read_whole(mut file: &fs::File, bytes: u64) -> Result<Mmap> {
     let mut memory = MmapMut::map_anon(length).map_err(Error::io("find memory for"))?;
     // Fewer and larger pages are read faster; where the system has none, small ones do.
     #[cfg(target_os = "linux")]
-    let _ = memory.advise(Advice::HugePage);
+    let _ = memory.advise(memmap2::Advice::HugePage);
     file.read_exact(&mut memory).map_err(Error::io("read"))?;
     memory.make_read_only().map_err(Error::io("read"))
 }

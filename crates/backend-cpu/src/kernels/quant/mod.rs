@@ -40,8 +40,12 @@ use minfer_quant::Quant;
 
 use crate::simd::{Rows, Simd, Sums};
 pub(crate) use decode::decode;
-pub(crate) use rows::{Q8_0Row, Q8KRow, Q16_0Row, SuperBlock};
-pub(crate) use tile::{Panel32, Panel256, Q8_0Tile, Q8KTile, TOKENS, bytes as panel_bytes};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use rows::SuperBlock;
+pub(crate) use rows::{Q8_0Row, Q8KRow, Q16_0Row};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use tile::{Panel32, Panel256};
+pub(crate) use tile::{Q8_0Tile, Q8KTile, TOKENS, bytes as panel_bytes};
 
 /// Adds the dot products of a tile's rows with each of `xs` to `acc`. Formats with other operands
 /// add nothing: lowering has refused them.
