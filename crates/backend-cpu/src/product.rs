@@ -72,11 +72,6 @@ trait Operand<'x>: Copy + Default {
     fn dots(simd: Simd, quant: Quant, rows: &Rows<'_>, xs: &Self::Tile<'_>, acc: &mut [Sums]);
 }
 
-/// Places for whole panels, where there are panels.
-fn whole_panels(rows: usize) -> usize {
-    if rows < 2 { rows } else { rows.next_multiple_of(quant::TOKENS) }
-}
-
 impl<'x> Operand<'x> for Q8_0Row<'x> {
     type Tile<'t>
         = Q8_0Tile<'t>
@@ -95,7 +90,7 @@ impl<'x> Operand<'x> for Q8_0Row<'x> {
     }
 
     fn places(rows: usize) -> usize {
-        whole_panels(rows)
+        quant::places(rows)
     }
 
     fn dots(simd: Simd, quant: Quant, rows: &Rows<'_>, xs: &Q8_0Tile<'_>, acc: &mut [Sums]) {
@@ -121,7 +116,7 @@ impl<'x> Operand<'x> for Q8KRow<'x> {
     }
 
     fn places(rows: usize) -> usize {
-        whole_panels(rows)
+        quant::places(rows)
     }
 
     fn dots(simd: Simd, quant: Quant, rows: &Rows<'_>, xs: &Q8KTile<'_>, acc: &mut [Sums]) {

@@ -45,7 +45,7 @@ pub(crate) use rows::SuperBlock;
 pub(crate) use rows::{Q8_0Row, Q8KRow, Q16_0Row};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use tile::{Panel32, Panel256};
-pub(crate) use tile::{Q8_0Tile, Q8KTile, TOKENS, bytes as panel_bytes};
+pub(crate) use tile::{Q8_0Tile, Q8KTile, TOKENS, bytes as panel_bytes, places};
 
 /// Adds the dot products of a tile's rows with each of `xs` to `acc`. Formats with other operands
 /// add nothing: lowering has refused them.

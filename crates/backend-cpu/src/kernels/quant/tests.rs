@@ -142,8 +142,7 @@ fn dots(
     fn views<'a, X>(xs: &'a [Vec<u32>], view: impl Fn(&'a [u8]) -> X) -> Vec<X> {
         xs.iter().map(|x| view(bytemuck::cast_slice(x))).collect()
     }
-    let places = if xs.len() < 2 { xs.len() } else { xs.len().next_multiple_of(TOKENS) };
-    let mut acc = vec![Sums::default(); places];
+    let mut acc = vec![Sums::default(); places(xs.len())];
     let blocks = rows[0].len() / quant.block_bytes();
     let mut room = vec![0.0; panel_bytes(xs.len(), blocks * quant.block_len()) / 4];
     match dtype {

@@ -71,13 +71,8 @@ impl<'a, X, P: Pod> Tile<'a, X, P> {
     /// Whether the panels are those of the rows, and `sums` has a place for each of their tokens.
     pub(crate) fn is_whole(&self, blocks: usize, sums: usize) -> bool {
         let tokens = self.rows.len();
-        match tokens {
-            0 | 1 => self.panels.is_empty() && sums == tokens,
-            _many => {
-                self.panels.len() == blocks * tokens.div_ceil(TOKENS)
-                    && sums == tokens.next_multiple_of(TOKENS)
-            }
-        }
+        let panels = if tokens < 2 { 0 } else { blocks * tokens.div_ceil(TOKENS) };
+        self.panels.len() == panels && sums == places(tokens)
     }
 }
 
@@ -106,6 +101,11 @@ impl<'a> Q8KTile<'a> {
             panel.scales[t] = row.scales[b];
         })
     }
+}
+
+/// Sums that the products of so many rows need: those of whole panels, where there are panels.
+pub(crate) fn places(rows: usize) -> usize {
+    if rows < 2 { rows } else { rows.next_multiple_of(TOKENS) }
 }
 
 /// Bytes of the panels of so many rows of `cols` columns, of the wider kind.

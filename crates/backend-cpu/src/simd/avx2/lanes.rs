@@ -12,14 +12,6 @@ use crate::simd::quads::array;
 #[derive(Clone, Copy)]
 pub(in crate::simd) struct Avx2Lanes([__m256; 2]);
 
-/// One intrinsic of these features.
-macro_rules! op {
-    ($intrinsic:expr) => {
-        // SAFETY: this code runs only where `Simd` has proved AVX2, FMA and F16C.
-        unsafe { $intrinsic }
-    };
-}
-
 /// The same of both registers.
 macro_rules! both {
     ($i:ident => $value:expr) => {

@@ -5,20 +5,12 @@ use std::arch::x86_64::*;
 
 use bytemuck::must_cast;
 
-use crate::simd::avx2::{largest_of_eight, tree_of_eight};
+use crate::simd::avx2::{largest_of_eight, op, tree_of_eight};
 use crate::simd::lanes::{LANES, Lanes, Tiled};
 
 /// Sixteen f32 in a zmm register.
 #[derive(Clone, Copy)]
 pub(in crate::simd) struct Avx512Lanes(__m512);
-
-/// One intrinsic of these features.
-macro_rules! op {
-    ($intrinsic:expr) => {
-        // SAFETY: this code runs only where `Simd` has proved AVX-512 F, BW, DQ and VL.
-        unsafe { $intrinsic }
-    };
-}
 
 impl Lanes for Avx512Lanes {
     #[inline(always)]
